@@ -29,6 +29,7 @@ export interface ReceivedPosition {
   nextBase: number;
   nowMs: number;
   toldReaders: number;
+  quietMs: number;
 }
 
 export interface TracedCheck {

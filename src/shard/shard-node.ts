@@ -18,6 +18,7 @@ import type { CommitCounts } from './log/commit-counts.ts';
 import { keepCollecting } from './log/grant-collection.ts';
 import { Lookups } from './log/hot-pages.ts';
 import { keepMaintaining } from './log/maintenance.ts';
+import { outlastMs, QuietPromises } from './log/quiet-promises.ts';
 import { Tenure } from './log/tenure.ts';
 import { PAGE_LIMITS, type PageLimits, READER_LIMITS, type ReaderLimits } from './memory/limits.ts';
 import type { MemoryBudget } from './memory/memory-budget.ts';
@@ -91,6 +92,7 @@ export class ShardNode implements Shard {
   readonly #ids: IdFactory;
   readonly #lookups = new Lookups();
   readonly #readIndexes = noReadIndexes();
+  readonly #promises: QuietPromises;
   readonly #observers: ReturnType<typeof tenureObservers>;
   readonly #health: HealthWatch;
   readonly #membership: Membership;
@@ -116,6 +118,7 @@ export class ShardNode implements Shard {
     this.#dependencies = dependencies;
     this.#options = options;
     this.#ids = new IdFactory(clock, random);
+    this.#promises = new QuietPromises(clock);
     this.#readiness = new Readiness(clock);
     this.#membership = new Membership({ store, clock, log }, { leaseMs });
     this.#health = this.#createHealthWatch();
@@ -178,7 +181,8 @@ export class ShardNode implements Shard {
     await this.#clocks.lookAtStore();
     const isThere = () => this.#state === 'new';
     const earlier = place === undefined ? [] : await findPredecessors(this.#dependencies, { place, isThere });
-    await Promise.all([declarePredecessors(this.#dependencies, earlier), this.#session.join()]);
+    const promisesMs = outlastMs(this.#readerLimits);
+    await Promise.all([declarePredecessors(this.#dependencies, earlier, promisesMs), this.#session.join()]);
   }
 
   /**
@@ -224,11 +228,15 @@ export class ShardNode implements Shard {
     this.#readers.close();
     this.#peers.close();
     try {
-      await session.leave();
+      await this.#leave(session);
       await this.#sharing.forget(session);
     } catch (error) {
       log.warn({ err: error }, 'failed to deregister this member; its peers notice when its lease expires');
     }
+  }
+
+  get #readerLimits(): ReaderLimits {
+    return { ...READER_LIMITS, ...this.#options.readerLimits };
   }
 
   #maintain(): void {
@@ -286,10 +294,15 @@ export class ShardNode implements Shard {
     const left = this.#session;
     this.#ownership.endAll(reason);
     this.#session = this.#newSession();
-    void left
-      .leave()
+    void this.#leave(left)
       .catch((error: unknown) => log.warn({ err: error }, 'cannot deregister: others notice when the lease expires'))
       .then(() => this.#session.join());
+  }
+
+  /** Others take the slots of the session from then on, and wait for no lease of it. */
+  async #leave(session: MembershipLease): Promise<void> {
+    await this.#promises.over();
+    await session.leave();
   }
 
   #updateReadiness(): void {
@@ -310,6 +323,7 @@ export class ShardNode implements Shard {
         store,
         clock,
         budget,
+        promises: this.#promises,
         log,
         membership: this.#membership,
         createTenure: (row, session) => this.#createTenure(row, session),
@@ -346,12 +360,12 @@ export class ShardNode implements Shard {
   }
 
   #createReaders(): Readers {
-    const { meta, pageLimits, readerLimits } = this.#options;
+    const { meta, pageLimits } = this.#options;
     return new Readers({
       ...this.#dependencies,
       clock: this.#wall,
       pageLimits: { ...PAGE_LIMITS, ...pageLimits },
-      readerLimits: { ...READER_LIMITS, ...readerLimits },
+      readerLimits: this.#readerLimits,
       slots: meta.slots,
       // What it reads for others needs no lease of its own: that and its health only show whether it has the store.
       mayRead: () => this.#mayAnswer(this.#session) && this.#health.unhealthyPart === undefined,
@@ -361,9 +375,9 @@ export class ShardNode implements Shard {
 
   #createReaderChoice(): ReaderChoice {
     const { clock, budget } = this.#dependencies;
-    const { meta, plans, readerLimits } = this.#options;
+    const { meta, plans } = this.#options;
     return new ReaderChoice({
-      readerLimits: { ...READER_LIMITS, ...readerLimits },
+      readerLimits: this.#readerLimits,
       clock,
       plans,
       crowding: budget.turns.crowding,
@@ -448,10 +462,12 @@ export class ShardNode implements Shard {
       budget,
       commitCounts,
       pageLimits: { ...PAGE_LIMITS, ...this.#options.pageLimits },
-      readerLimits: { ...READER_LIMITS, ...this.#options.readerLimits },
+      readerLimits: this.#readerLimits,
       segmentSize,
       operationsKeptMs: 2 * deadlineMs,
       leaseValid: () => this.#mayAnswer(session),
+      leaseLeftMs: () => session.leaseLeftMs,
+      promises: this.#promises.of(row.slot),
       hotPagesWriteMs: this.#options.hotPagesWriteMs,
       ...this.#observers,
       onLost: (reason) => this.#loseTenure(tenure, reason),

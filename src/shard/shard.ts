@@ -263,7 +263,15 @@ export const NO_POSITIONS: LogPositions = new Map();
 export interface ReaderPosition extends LogPosition {
   /** How many shards answer reads of the tenant beside its owner now; undefined: an owner of an earlier version. */
   readonly readers: number | undefined;
+  /**
+   * For so many ms from the answer, nobody is shown a commit of the tenant that the position lacks, nor the end of
+   * anything that ends more than QUIET_SLACK_MS after that. 0: nothing is promised.
+   */
+  readonly quietMs: number;
 }
+
+/** How far wall clocks and the stamps of entries may run ahead of the monotonic clock during a promise. */
+export const QUIET_SLACK_MS = 20;
 
 /** The calls of other shards, which answer reads of tenants beside their owner. Only a proven shard has them. */
 export interface ReaderCalls {

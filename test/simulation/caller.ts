@@ -76,8 +76,10 @@ const EXPECTED = new Set([
 ]);
 /** Of these, what is refused because something is not there. */
 const WANTING = new Set(['unavailable', 'overloaded']);
-/** Of a check: several of the longest ways through the network, far less than the deadlines of the store. */
-const CHECK_MS_MAX = 2000;
+/** Several of the longest ways through the network, far less than the deadlines of the store. */
+const CALL_MS_MAX = 2000;
+/** Writes that need nothing but the log. */
+const PROMPT = new Set(['grant', 'revoke']);
 /** Of an answer 503 that leaves open whether anything was done. */
 const NOT_KNOWN = /outcome is (?:unknown|not known)/;
 /** Listings that go on for longer than that go round in a circle. */
@@ -385,11 +387,12 @@ export abstract class Caller {
     finish(await this.ask(tenant, access, call, front));
   }
 
-  /** Where all that it needs is there, a check takes no longer than the network. */
+  /** Where all that it needs is there, a call takes no longer than the network, and a write than the store as well. */
   #judgeTime(what: string, tookMs: number): void {
-    const { whole, report } = this.ports;
-    if (!whole() || what !== 'check' || tookMs <= CHECK_MS_MAX) return;
-    report(`${this.name}: a check takes ${Math.round(tookMs)} ms while all that it needs is there`);
+    const { whole, report, profile } = this.ports;
+    const isJudged = what === 'check' || (profile.whole && PROMPT.has(what));
+    if (!whole() || !isJudged || tookMs <= CALL_MS_MAX) return;
+    report(`${this.name}: ${what} takes ${Math.round(tookMs)} ms while all that it needs is there`);
   }
 
   #begin(tenant: WorkloadTenant, access: Access, what: What): (answer: Answer<Outcome>) => Outcome | undefined {

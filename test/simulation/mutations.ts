@@ -441,6 +441,86 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'promise-not-kept',
+    what: 'An owner shows a commit although it has promised that it shows none.',
+    caughtBy: 'promises',
+    edits: [
+      { file: 'src/shard/log/quiet-promises.ts', within: 'holdMs', replace: 'return 0;' },
+      { file: 'src/shard/log/appender.ts', within: 'readiness', replace: 'return EVERY_TENANT;' },
+    ],
+  },
+  {
+    name: 'promise-from-the-answer',
+    what: 'A front uses a promise from the moment at which its answer comes.',
+    caughtBy: 'promises',
+    edits: [
+      {
+        file: 'src/front/requests/read-positions.ts',
+        within: 'end',
+        find: 'new QuietPosition(position, route, asked)',
+        replace: 'new QuietPosition(position, route, { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() })',
+      },
+    ],
+  },
+  {
+    name: 'promise-of-the-dead',
+    what: 'An earlier process in the same place is declared dead although its promises may stand.',
+    caughtBy: 'promises',
+    edits: [
+      {
+        file: 'src/shard/ownership/predecessors.ts',
+        within: 'declarePredecessors',
+        find: 'if (rows.length > 0) await delay(clock, promisesMs);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'promise-slept-over',
+    what: 'A front whose machine was suspended takes a promise for as young as its monotonic clock says.',
+    caughtBy: 'promises',
+    edits: [
+      {
+        file: 'src/front/requests/read-positions.ts',
+        within: 'serves',
+        find: 'this.#isWithin(clock.wallMs() - this.#asked.wallMs) &&',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'promise-while-writing',
+    what: 'An owner promises that nothing is shown while a write waits, again and again.',
+    caughtBy: 'promises',
+    edits: [{ file: 'src/shard/log/appender.ts', within: 'isWriting', replace: 'return false;' }],
+  },
+  {
+    name: 'promise-to-the-last',
+    what: 'An owner forgets what it has promised to one tenant when it promises something to another.',
+    caughtBy: 'promises',
+    edits: [
+      {
+        file: 'src/shard/log/quiet-promises.ts',
+        within: 'give',
+        find: 'this.#untilMs.delete(tenantId);',
+        replace: 'this.#untilMs.clear();',
+      },
+    ],
+  },
+  {
+    name: 'promise-over-an-expiry',
+    what: 'An owner promises that nothing is shown although grants may expire meanwhile.',
+    caughtBy: 'promise-times',
+    edits: [
+      {
+        file: 'src/shard/log/tenure.ts',
+        within: 'promiseQuiet',
+        find: 'memory.uncollectedMs <= nowMs + ms + QUIET_SLACK_MS',
+        replace: 'false',
+      },
+    ],
+  },
+  {
     name: 'reader-waited-for',
     what: 'A read waits for a reader that does not answer, and the owner is not asked.',
     caughtBy: 'reader-cut-off',

@@ -1,6 +1,7 @@
 // The nemesis: what goes wrong, drawn from the seed, one fault every few seconds, several at a time. Every fault ends
 // by itself or when `heal` is called.
 
+import { chooseReader, seedOfReader } from '../../src/front/requests/reader-of-subject.ts';
 import type { Nemesis, Profile } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
@@ -9,6 +10,7 @@ import type { Trace } from './trace.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WALL_JUMPS_MS = [HOUR_MS, -HOUR_MS, 5000, -5000];
+const WALL_STEPS_MS = [300, 700, 1500, -400, -1000];
 const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS].flatMap((byMs) => [byMs, -byMs]);
 /**
  * A wall clock that has run 200 ms ahead of the monotonic one gives a suspension away; a shorter one lasts less than
@@ -19,6 +21,10 @@ const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
 const STALL_MS_MAX = 1000;
 /** Of a front. Half of them are longer than owners know operations under the focus on suspended machines. */
 const FRONT_SUSPENSIONS_MS = [500, 3500, 6500, 9000];
+/** Of a front whose connections stay: shorter and longer than a promise of an owner. */
+const DOZES_MS = [20, 100, 400, 1500];
+/** Where there is one subject of one tenant. */
+const ONLY_SUBJECT = 'user0:s1';
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
 
@@ -124,6 +130,17 @@ export class NemesisRun {
         return;
       case 'suspend-front':
         if (front !== undefined) this.#suspendFront(front);
+        return;
+      case 'leave-apart':
+        this.#leaveApart();
+        return;
+      case 'step-wall': {
+        const owner = this.#cluster.ownerOf(0);
+        if (owner !== undefined) this.#jumpWall(owner, WALL_STEPS_MS);
+        return;
+      }
+      case 'doze-front':
+        if (front !== undefined) this.#suspend(front, DOZES_MS);
         return;
       case 'lose-record':
         this.#loseRecord();
@@ -312,6 +329,43 @@ export class NemesisRun {
       if (!other.process.alive) return;
       this.#cluster.killShard(other, false);
       this.#startLater(other.shardName, this.#random.between(10, 300));
+    });
+  }
+
+  /**
+   * The owner of the first slot hands it over, dies and starts again in its place, or loses the store, and the front
+   * that only reads hears neither of that nor of any other shard but the one that reads for it.
+   */
+  #leaveApart(): void {
+    const { network, scheduler, shards, fronts, world } = this.#cluster;
+    const front = fronts.get('front-0');
+    const owner = this.#cluster.ownerOf(0);
+    const others = [...shards.values()].filter((each) => each !== owner && !each.stopping);
+    if (front === undefined || owner === undefined || others.length < 2 || world.cutOff.size > 0) return;
+    const how = this.#random.pick(['hands over', 'dies', 'loses the store'] as const);
+    const reader = chooseReader(
+      others.map(({ shardName }) => ({ shardName, seed: seedOfReader(shardName) })),
+      ONLY_SUBJECT,
+    );
+    const unheard = others.filter(({ shardName }) => shardName !== reader?.shardName);
+    if (how !== 'loses the store') unheard.push(owner);
+    this.#trace.add(front.process.name, `hears nothing of ${unheard.map(({ shardName }) => shardName)}`);
+    const heals = unheard.flatMap(({ process }) => [
+      network.cut(front.process, process),
+      network.cut(process, front.process),
+    ]);
+    this.#healLater(how === 'loses the store' ? 7000 : 2500, () => {
+      for (const heal of heals) heal();
+    });
+    scheduler.after(this.#random.between(0, 30), () => {
+      if (!owner.process.alive || owner.stopping) return;
+      if (how === 'hands over') this.#stopShard(owner, true);
+      else if (how === 'loses the store') this.#cutStore(owner);
+      else {
+        network.silence(front.process, owner.process);
+        this.#cluster.killShard(owner, false);
+        this.#startLater(owner.shardName, this.#random.between(5, 50));
+      }
     });
   }
 

@@ -79,6 +79,11 @@ export class SimulatedNetwork {
     for (const connection of [...this.#connections]) if (connection.joins(left, right)) connection.break();
   }
 
+  /** Nothing crosses the connections of the two any more, and neither hears of that. */
+  silence(left: SimulatedProcess, right: SimulatedProcess): void {
+    for (const connection of [...this.#connections]) if (connection.joins(left, right)) connection.silence();
+  }
+
   /**
    * What the first now sends the second on a connection that stands stays on its way, until the returned function is
    * called.

@@ -63,6 +63,21 @@ const ACTIONS: OperationProfile['actions'] = {
 /** Ten times as many checks as writes. */
 export const CHECKED: OperationProfile['actions'] = { ...ACTIONS, grant: 9, revoke: 8, check: 170, bulk: 16 };
 
+/** Hardly anything but single checks, and changes that they find out. */
+export const PROMISED_ACTIONS: OperationProfile['actions'] = {
+  ...ACTIONS,
+  grant: 8,
+  revoke: 8,
+  check: 100,
+  bulk: 6,
+  list: 2,
+  holders: 2,
+  several: 1,
+  sweep: 0,
+  namespace: 1,
+  burst: 4,
+};
+
 const FOCUSED_ACTIONS: Readonly<Partial<Record<Focus, OperationProfile['actions']>>> = {
   // A write betrays a former owner, since it collides in the log; a read does not.
   moves: { ...ACTIONS, grant: 8, revoke: 8, check: 60 },

@@ -47,6 +47,42 @@ export const PROBES: readonly Probe[] = [
     },
   },
   {
+    name: 'promise-used',
+    what: 'A front uses the promise of an owner for a flight that comes after the question had left.',
+    edit: {
+      file: POSITIONS,
+      find: 'this.#quiet.served += 1;',
+      replace: 'reached(); this.#quiet.served += 1;',
+    },
+  },
+  {
+    name: 'entry-held',
+    what: 'An entry is in the log, and waits for a promise.',
+    edit: {
+      file: 'src/shard/log/appender.ts',
+      find: 'await delay(clock, holdMs);',
+      replace: 'reached(); await delay(clock, holdMs);',
+    },
+  },
+  {
+    name: 'time-held',
+    what: 'An entry waits for promises because of its time.',
+    edit: {
+      file: 'src/shard/log/quiet-promises.ts',
+      find: 'return this.#lastMs - atMs;',
+      replace: '{ reached(); return this.#lastMs - atMs; }',
+    },
+  },
+  {
+    name: 'write-kept-out',
+    what: 'Nothing is appended, because every write that waits does so for a promise.',
+    edit: {
+      file: 'src/shard/log/appender.ts',
+      find: 'await this.#waitForPromises();',
+      replace: 'reached(); await this.#waitForPromises();',
+    },
+  },
+  {
     name: 'commits-dropped',
     what: 'An owner drops the oldest commits of a tenant, which exceed the bound.',
     edit: {

@@ -3,8 +3,15 @@
 
 import type { PositionLimits } from '../../src/front/requests/read-positions.ts';
 import { PAGE_LIMITS, type PageLimits, type ReaderLimits } from '../../src/shard/memory/limits.ts';
-import { CHECKED, drawOperations, drawPageLimits, type OperationProfile } from './operation-profile.ts';
+import {
+  CHECKED,
+  drawOperations,
+  drawPageLimits,
+  type OperationProfile,
+  PROMISED_ACTIONS,
+} from './operation-profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import { RATES_APART } from './simulated-process.ts';
 import { NO_STORE_FAULTS, type StoreFaults } from './store-view.ts';
 
 export const NEMESES = [
@@ -30,6 +37,12 @@ export const NEMESES = [
   'mute-shard',
   'suspend-shard',
   'suspend-front',
+  /** The machine of a front stands still for a moment, and its connections stay. */
+  'doze-front',
+  /** An owner goes, and a front still hears of a reader and not of the next owner. */
+  'leave-apart',
+  /** The wall clock of an owner jumps by less than a second or two. */
+  'step-wall',
   'jump-wall-far',
   /** One wall clock is an hour off for a while: of a shard, from its start or from a jump on, or of the store. */
   'wrong-clock',
@@ -69,6 +82,13 @@ export const FOCUSES = [
   'saturated',
   /** Readers are cut off from the store, one after the other, while everything else is whole. */
   'reader-cut-off',
+  /**
+   * Owners promise readers for long that nothing is committed, while they hand over, die, lose the store, and fronts
+   * stand still, one of these in each run; in some, nothing goes wrong, and writes go on nevertheless.
+   */
+  'promises',
+  /** The same while grants and keys expire, and wall clocks jump. */
+  'promise-times',
   /** The owner of a tenant whose readers are `auto` is crowded for a while, and then not. */
   'auto-readers',
   /** Keys are rotated, and used until their end and beyond, at readers and fronts whose wall clocks are an hour off. */
@@ -173,6 +193,8 @@ export interface Profile extends OperationProfile {
   readonly keepaliveMs: number;
   /** The one whose clock runs at less than half its speed, where there is one. */
   readonly slowShard: string | undefined;
+  /** How far the rates of monotonic clocks may be from that of the world, as a part of it. */
+  readonly ratesApart: number;
   /** How far wall clocks may be off. */
   readonly wallSkewMs: number;
   /** Beyond that from the others, a shard serves nothing. Infinite: what holds however wrong clocks are is judged. */
@@ -189,6 +211,8 @@ export interface Profile extends OperationProfile {
   readonly feedReaders: boolean;
   /** Whether the keys of a tenant are rotated. */
   readonly rotations: boolean;
+  /** How often each of them is used around its end. */
+  readonly keysUsedAtEnd: number;
   /** Nothing happens to the owner of the only slot: faults are those of its readers and of fronts. */
   readonly ownerSpared: boolean;
   /** The readers of tenants are `auto`; their owner has more to do than time for so long. 0: neither. */
@@ -272,6 +296,9 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   'reader-cut-off': { 'cut-store': 1 },
   'auto-readers': { 'reset-network': 1, 'restart-front': 1 },
   'key-clocks': { 'jump-wall': 3, 'kill-shard': 1, 'restart-front': 1, 'reset-network': 1 },
+  // As `drawForPromises` says.
+  promises: {},
+  'promise-times': { 'step-wall': 12, 'jump-wall': 1, 'restart-front': 1, 'reset-network': 1 },
   threads: {
     'kill-shard': 1,
     'stop-shard': 1,
@@ -510,6 +537,71 @@ function drawBusy(random: SeededRandom): Partial<Profile> {
   };
 }
 
+/** Reads of a tenant come all the time, and now and then a write, over another front or the same. */
+const PROMISED: Partial<Profile> = {
+  slots: 1,
+  tenants: 2,
+  subjects: 1,
+  objects: 1,
+  clientsPerFront: 4,
+  thinkMsMax: 30,
+  pageLimits: {},
+  memoryBytesMax: 1_000_000,
+  operators: 0,
+  // Leases, and the tenth by which a front uses a promise for less long, bear no more.
+  ratesApart: 0.04,
+  store: NO_STORE_FAULTS,
+  actions: PROMISED_ACTIONS,
+};
+
+/** Promises last longer than those of production: as long as a lease is waited for beyond its end, and longer. */
+const drawQuiet = (random: SeededRandom, longest = 1500): Pick<Profile, 'readerLimits'> => ({
+  readerLimits: { quietMs: random.pick([40, 300, longest]), restedMs: random.pick([0, 300]) },
+});
+
+function drawForPromises(random: SeededRandom): Partial<Profile> {
+  const some = {
+    ...PROMISED,
+    ...drawQuiet(random),
+    activeMs: random.between(8000, 12_000),
+    slowNetwork: random.pick([0.002, 0.05]),
+  };
+  switch (random.weighted({ whole: 2, apart: 4, moves: 1, dozes: 2 })) {
+    case 'whole':
+      return {
+        ...some,
+        // Reads go on whatever becomes of the writes, one after the other before a promise is over.
+        writersApart: true,
+        tenants: 1,
+        clientsPerFront: 8,
+        slowNetwork: 0.002,
+        readerLimits: { quietMs: random.pick([100, 300]), restedMs: random.pick([0, 100]) },
+        whole: true,
+        activeMs: 5000,
+        nemeses: { 'reset-network': 0 },
+      };
+    case 'apart':
+      return {
+        ...some,
+        // A client whose write or reader is cut off would ask nothing else meanwhile.
+        writersApart: true,
+        tenants: 1,
+        deadlineMs: 5000,
+        // All shards but the owner.
+        readersMin: READERS_DRAWN_MAX,
+        // As long as it takes another shard to become the owner.
+        readerLimits: { quietMs: random.pick([1000, 3000, 3000]), restedMs: 0 },
+        activeMs: 24_000,
+        nemesisMs: 3000,
+        nemeses: { 'leave-apart': 1 },
+      };
+    case 'moves':
+      return { ...some, nemesisMs: 600, nemeses: { 'stop-shard': 3, 'add-shard': 2, 'kill-shard': 1 } };
+    case 'dozes':
+      return { ...some, nemesisMs: 400, nemeses: { 'doze-front': 3, 'stall-shard': 1 } };
+  }
+}
+
 /** What the focuses on readers have besides their faults. */
 function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
   switch (focus) {
@@ -517,6 +609,20 @@ function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
       return drawForReaders(random);
     case 'busy':
       return drawBusy(random);
+    case 'promises':
+      return drawForPromises(random);
+    case 'promise-times':
+      return {
+        ...PROMISED,
+        ...drawQuiet(random, 600),
+        clientsPerFront: 1,
+        activeMs: random.between(8000, 12_000),
+        nemesisMs: random.between(200, 1000),
+        // The ends of keys are judged by the clock of their owner.
+        ...(random.chance(0.6)
+          ? { expiryClients: 2, lulls: true }
+          : { ...SPARED, rotations: true, keysUsedAtEnd: 12, nemeses: { 'reset-network': 1 }, nemesisMs: 3000 }),
+      };
     case 'reader-cut-off':
       return {
         ...SPARED,
@@ -614,13 +720,24 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'readers',
   'busy',
   'saturated',
+  'promises',
+  'promise-times',
   'threads',
   'listings',
   'transactions',
 ];
 
 /** The focuses in which each tenant has readers. */
-const READ_FOCUSES: readonly Focus[] = ['readers', 'busy', 'saturated', 'reader-cut-off', 'auto-readers', 'key-clocks'];
+const READ_FOCUSES: readonly Focus[] = [
+  'readers',
+  'busy',
+  'saturated',
+  'promises',
+  'promise-times',
+  'reader-cut-off',
+  'auto-readers',
+  'key-clocks',
+];
 
 /** Of runs that are not about readers. */
 const ORDINARY = {
@@ -632,13 +749,15 @@ const ORDINARY = {
   ownerSpared: false,
   crowdedMs: 0,
   whole: false,
+  keysUsedAtEnd: 0,
+  ratesApart: RATES_APART,
 };
 
 /** The bound unless another one is set. */
 const CLOCK_SKEW_MS_MAX = 10_000;
 
 /** The faults with clocks that are so wrong that a shard would give up its slots. */
-const FAR_CLOCKS: readonly Nemesis[] = ['jump-wall', 'jump-wall-far', 'suspend-shard'];
+const FAR_CLOCKS: readonly Nemesis[] = ['jump-wall', 'jump-wall-far', 'step-wall', 'suspend-shard'];
 
 const clockSkewMsMax = ({ nemeses, wallSkewMs, slowShard }: Profile): number =>
   FAR_CLOCKS.some((each) => (nemeses[each] ?? 0) > 0) || wallSkewMs > 200 || slowShard !== undefined

@@ -111,6 +111,12 @@ export class KeyRotations extends Caller {
       this.#use(life, this.#someFront()),
       successor && this.#use(successor, this.#someFront()),
     ]);
+    await Promise.all(
+      Array.from({ length: this.ports.profile.keysUsedAtEnd }, async () => {
+        await scheduler.sleep(graceMs + this.random.between(-300, 500));
+        await this.#use(life, this.#someFront());
+      }),
+    );
     // A front or an owner that has missed the nearer end still serves the key.
     await scheduler.sleep(graceMs + 2 * this.#skewMs);
     await this.#use(life, this.#someFront());

@@ -27,7 +27,7 @@ import { createProcessLog } from './process-log.ts';
 import { type Profile, READERS_DRAWN_MAX } from './profile.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { SimulatedProcess, WALL_START_MS } from './simulated-process.ts';
+import { type ProcessClocks, SimulatedProcess, WALL_START_MS } from './simulated-process.ts';
 import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
@@ -175,7 +175,7 @@ export class SimulatedCluster {
     await this.world.store.initializeMeta(this.meta, Number.POSITIVE_INFINITY);
   }
 
-  #createProcess(kind: string, clocks: ConstructorParameters<typeof SimulatedProcess>[3] = {}): SimulatedProcess {
+  #createProcess(kind: string, clocks: ProcessClocks = {}): SimulatedProcess {
     const run = (this.#runs.get(kind) ?? 0) + 1;
     this.#runs.set(kind, run);
     const name = `${kind}#${run}`;
@@ -192,6 +192,7 @@ export class SimulatedCluster {
     const process = this.#createProcess(shardName, {
       slowClock: shardName === this.#profile.slowShard,
       wallSkewMs: this.#profile.wallSkewMs,
+      ratesApart: this.#profile.ratesApart,
     });
     if (this.startsOffMs !== 0) {
       process.jumpWall(this.startsOffMs);
@@ -385,7 +386,7 @@ export class SimulatedCluster {
   // ---- fronts ----
 
   startFront(kind: string, peer: 'front' | 'console' = 'front'): RunningFront {
-    const process = this.#createProcess(kind);
+    const process = this.#createProcess(kind, { ratesApart: this.#profile.ratesApart });
     const log = this.#createLog(process);
     const { clock, random } = process;
     const reader = peer === 'front' ? this.#startReader(process, log) : [];

@@ -15,6 +15,15 @@ const BACKLOG_STEP_MS = 0.002;
 /** A timer that is due within this of its clock is due: what is left is the rounding of a division. */
 const DUE_MS = 0.001;
 
+/** How far the rate of a monotonic clock is from that of the world, at most. */
+export const RATES_APART = 0.003;
+
+export interface ProcessClocks {
+  readonly slowClock?: boolean;
+  readonly wallSkewMs?: number;
+  readonly ratesApart?: number;
+}
+
 interface Waiting {
   readonly timer: boolean;
   readonly run: () => void;
@@ -52,14 +61,14 @@ export class SimulatedProcess {
     name: string,
     scheduler: Scheduler,
     random: SeededRandom,
-    { slowClock = false, wallSkewMs = 200 }: { readonly slowClock?: boolean; readonly wallSkewMs?: number } = {},
+    { slowClock = false, wallSkewMs = 200, ratesApart = RATES_APART }: ProcessClocks = {},
   ) {
     this.name = name;
     this.#scheduler = scheduler;
     this.random = random;
     this.#startedAtMs = scheduler.nowMs;
     this.#monotonicStartMs = random.between(1000, 10_000_000);
-    this.#rate = slowClock ? random.between(0.25, 0.4) : random.between(0.997, 1.003);
+    this.#rate = slowClock ? random.between(0.25, 0.4) : random.between(1 - ratesApart, 1 + ratesApart);
     this.#wallJumpMs = random.between(-wallSkewMs, wallSkewMs);
     const idleShare = random.fork('idle').between(0, 1);
     this.clock = {

@@ -333,7 +333,8 @@ class Simulation {
     if (client !== undefined && this.#random.fork('expiry-rules').chance(0.4)) work.push(client.useRules());
     if (!this.#profile.lulls || client === undefined || tenant === undefined) return work;
     const slot = this.#slotOf(tenant.tenantId);
-    const kill = nemesis.kill.bind(nemesis);
+    const isDeadly = (this.#profile.nemeses['kill-shard'] ?? 0) > 0;
+    const kill = isDeadly ? nemesis.kill.bind(nemesis) : () => {};
     const random = this.#random.fork('lulls');
     const lulls = { cluster: this.#cluster, slot, grants: this.#expiring, client, random, kill };
     return [...work, keepLulling(lulls, endMs)];

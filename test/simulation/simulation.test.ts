@@ -14,7 +14,7 @@ import { TEST_MS_MAX, testFocuses, workers } from './test-seeds.ts';
 const BROAD_SEEDS = 4;
 const FOCUSED_SEEDS = 2;
 /** The focuses whose runs reach everything that is probed. */
-const PROBED = ['busy', 'saturated'] as const;
+const PROBED = ['busy', 'saturated', 'promises', 'promise-times'] as const;
 /** Some of them reach even what is rare, such as an answer to a reader that overlaps with another. */
 const PROBED_FROM = 37;
 const PROBED_SEEDS = 24;

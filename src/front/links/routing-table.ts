@@ -173,6 +173,8 @@ export interface Route {
 export interface AskedReader {
   /** It has failed a read, which the owner is asked instead. */
   failed(failure: TryFailure): void;
+  /** When the key of the handle ends, ms; undefined: it does not. */
+  readonly keyEndsMs: number | undefined;
 }
 
 /** A handle, and the route over which it was acquired; 0 if none is needed. */

@@ -52,9 +52,11 @@ export abstract class SessionPath implements FlightPath {
     this.#reads = this.readers.any;
   }
 
-  /** The owner says how many readers the tenant has now; undefined: it does not. */
-  protected followReaders(readers: number | undefined): void {
-    if (this.readers.follow(readers)) this.#reads = this.readers.any;
+  /** The owner says how many readers the tenant has now; undefined: it does not. Returns whether that is another number. */
+  protected followReaders(readers: number | undefined): boolean {
+    if (!this.readers.follow(readers)) return false;
+    this.#reads = this.readers.any;
+    return true;
   }
 
   /** The handle, if the route over which it was acquired still leads to the owner. */
@@ -67,7 +69,7 @@ export abstract class SessionPath implements FlightPath {
 
   attempt(flight: Flight): void {
     const { state } = flight;
-    const position = typeof state === 'object' ? state : undefined;
+    let position = typeof state === 'object' ? state : undefined;
     if (position !== undefined) {
       flight.state = 'anywhere';
       this.followReaders(position.readers);
@@ -90,8 +92,12 @@ export abstract class SessionPath implements FlightPath {
       const { localReader, positions, reads } = flight.control;
       // A reader in this thread shares memory with the owner, and mostly need not ask.
       if (position === undefined && localReader === undefined) {
-        positions.ask(binding.route, this.readers.tenantId, flight);
-        return;
+        position = positions.take(binding.route, this.readers.tenantId, flight, atReader.reader?.keyEndsMs);
+        if (position === undefined) return;
+        if (this.followReaders(position.readers)) {
+          flight.attempt();
+          return;
+        }
       }
       reads.reader += 1;
       if (position !== undefined) atReader.route.link.answerAt(position);

@@ -128,9 +128,10 @@ export class ReaderHandles {
       (reply) => {
         reader.isAcquiring = false;
         try {
-          const { handle, tenantId } = handleGrantOf(reply);
+          const { handle, tenantId, expiresAtMs } = handleGrantOf(reply);
           if (tenantId !== this.tenantId) throw new GrantdError('internal', 'The reader replied to another request.');
-          const asked = { failed: (failure: TryFailure) => this.#fail(reader, binding, failure) };
+          const failed = (failure: TryFailure): void => this.#fail(reader, binding, failure);
+          const asked = { failed, keyEndsMs: expiresAtMs };
           const binding: Binding = { route: { slot, epoch, link }, handle, reader: asked };
           reader.binding = binding;
           reader.connection = connection;

@@ -38,6 +38,7 @@ export const readerCalls = {
           (told) => (told === 0 ? undefined : told - 1),
         ),
       ),
+      quietMs: s.uint32,
     }),
   }),
 

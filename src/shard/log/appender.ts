@@ -2,17 +2,21 @@
 // tenants; the next append carries them all. Only one append is in flight, and its outcome is settled before the next
 // begins. After a timeout the appender reads the seq back. If nothing is there, it repeats the very same record, since
 // the first attempt may still arrive. An operation gets its reply only once the batch in which it was decided is in the
-// log.
+// log, and no promise stands any more that nobody is shown a commit of its tenant (quiet-promises.ts).
 //
 //          submit                 append: appended            applied to memory, in order
 //   queue ────────▶ batch ───────────────────────────▶ commit ──────────────────────────▶ replies
 //                     ▲   unknown ▶ read back ▶ repeat    │
 //                     │   occupied, lower epoch ▶ next seq│
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, no caller gets a result
+//
+// An operation of such a tenant joins a batch once the promise will probably be over by the end of the append: the
+// other tenants of the slot do not wait for it.
 
 import { assert } from '../../core/assert.ts';
 import { backoffMs, delay } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
+import type { TenantId } from '../../core/ids.ts';
 import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
 import { ShardFailure } from '../shard.ts';
@@ -20,6 +24,7 @@ import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { Draft } from './draft.ts';
 import { type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
 import { InFlightOperations } from './idempotency/cache.ts';
+import { AppendTimes } from './quiet-promises.ts';
 import { type LogEnd, LogTime, timeOfStamp } from './slot-time.ts';
 import type { OperationResult } from './write-decisions.ts';
 import {
@@ -57,6 +62,8 @@ const RETRY = { firstMs: 20, maxMs: 1000 };
 /** The interval at which a commit that waits for the lease checks it. */
 const LEASE_POLL_MS = 20;
 
+const EVERY_TENANT = (): boolean => true;
+
 const nothingDone = (): ShardFailure => new ShardFailure('not-serving', 'The tenure or its lease has ended.');
 
 interface SettingBack extends PromiseWithResolvers<boolean> {
@@ -77,6 +84,13 @@ export class Appender {
   #settingBack: SettingBack | undefined;
   #running = false;
   #settlingSinceMs: number | undefined;
+  /** While it is being appended, and until it is committed. */
+  #pending: Batch | undefined;
+  /** How long it has waited for promises. */
+  #heldMs = 0;
+  readonly #appends = new AppendTimes();
+  /** Ends the wait for promises, while that is all there is to do. */
+  #endWait: (() => void) | undefined;
   readonly #commitWindow: GroupCommitWindow;
   #closed: ShardFailure | undefined;
   #idle: (() => void)[] = [];
@@ -112,6 +126,21 @@ export class Appender {
   /** The start of the current batch, on the monotonic clock; undefined: none is in flight. */
   get settlingSinceMs(): number | undefined {
     return this.#settlingSinceMs;
+  }
+
+  /** The median time of an append; 0: not known yet. */
+  get appendMs(): number {
+    return this.#appends.medianMs;
+  }
+
+  /** Whether a write of the tenant waits or is being appended. */
+  isWriting(tenantId: TenantId): boolean {
+    return this.#queue.has(tenantId) || this.#pending?.operations.some((each) => each.tenantId === tenantId) === true;
+  }
+
+  /** The slot's time after the entry that is being appended. */
+  get pendingMs(): number | undefined {
+    return this.#pending === undefined ? undefined : this.#timeAfter(this.#pending);
   }
 
   /** Resolves with the result once it is durable. A repeat of the operation gets the first result. */
@@ -160,6 +189,7 @@ export class Appender {
   }
 
   #start(): void {
+    this.#endWait?.();
     if (this.#running) return;
     this.#running = true;
     // Operations that arrive in this turn join the same batch.
@@ -180,6 +210,7 @@ export class Appender {
     if (this.#closed !== undefined) return;
     this.#closed = failure;
     this.#commitWindow.end();
+    this.#endWait?.();
     this.#advance?.reject(failure);
     this.#advance = undefined;
     this.#settingBack?.reject(failure);
@@ -212,11 +243,17 @@ export class Appender {
         await this.#setBack(this.#settingBack);
         continue;
       }
+      if (this.#advance === undefined && !this.#queue.tenants().some(this.#readiness)) {
+        await this.#waitForPromises();
+        continue;
+      }
       const batch = this.#takeBatch();
       const startedMs = clock.monotonicMs();
       this.#settlingSinceMs = startedMs;
+      this.#heldMs = 0;
       const failure = await this.#settle(batch);
       this.#settlingSinceMs = undefined;
+      this.#pending = undefined;
       for (const { waiting, result, error } of batch.answers) {
         this.#ended(waiting);
         if (failure !== undefined) waiting.reject(failure);
@@ -225,7 +262,7 @@ export class Appender {
       }
       if (failure === undefined) batch.advance?.resolve();
       else batch.advance?.reject(failure);
-      const tookMs = clock.monotonicMs() - startedMs;
+      const tookMs = clock.monotonicMs() - startedMs - this.#heldMs;
       if (this.#idle.length === 0)
         await this.#commitWindow.gather(batch.answers.length, tookMs, () => this.#queue.length);
     }
@@ -233,6 +270,29 @@ export class Appender {
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();
+  }
+
+  /** Whether a write of a tenant need not wait before it is appended. */
+  get #readiness(): (tenantId: TenantId) => boolean {
+    const { promises, clock } = this.#ports;
+    if (!promises.standing) return EVERY_TENANT;
+    const endMs = clock.monotonicMs() + this.appendMs;
+    return (tenantId) => promises.untilMsOf(tenantId) <= endMs;
+  }
+
+  /** Resolves when a write may have become ready, or there is something else to do. */
+  async #waitForPromises(): Promise<void> {
+    const { promises, clock } = this.#ports;
+    const ends = this.#queue.tenants().map((tenantId) => promises.untilMsOf(tenantId));
+    const firstMs = ends.reduce((first, endMs) => Math.min(first, endMs));
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimer(resolve, firstMs - this.appendMs - clock.monotonicMs());
+      this.#endWait = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#endWait = undefined;
   }
 
   get #hasWork(): boolean {
@@ -308,7 +368,7 @@ export class Appender {
     let changesFree = BATCH_CHANGES_MAX;
     const fits = (next: QueuedProposal): boolean =>
       answers.length < BATCH_OPERATIONS_MAX && next.bytesMax <= bytesFree && weightOf(next) <= changesFree;
-    for (const next of this.#queue.inTurn(fits)) {
+    for (const next of this.#queue.inTurn(fits, this.#readiness)) {
       if (next.span !== undefined) spans.add(next.span);
       const { answer, changes, results } = this.#decide(next, draft, nowMs);
       answers.push(answer);
@@ -321,7 +381,14 @@ export class Appender {
       operations.push(operation);
       encoded.push(text);
     }
-    return { ...time, operations, encoded, answers, spans, advance };
+    const batch = { ...time, operations, encoded, answers, spans, advance };
+    this.#pending = batch;
+    return batch;
+  }
+
+  /** The slot's time once the batch is committed. */
+  #timeAfter({ base, elapsedMs, operations }: Batch): number {
+    return timeOfStamp(followingBase({ base, elapsedMs, operations }) - 1) - this.behindMs;
   }
 
   #decide(
@@ -361,7 +428,7 @@ export class Appender {
       try {
         outcome = await log.append(record, storeDeadline(clock));
       } catch {
-        this.#observe('unknown', startedMs, batch);
+        this.#observe('unknown', clock.monotonicMs() - startedMs, batch);
         outcome = await this.#readBack(record);
       }
       if (this.#closed !== undefined) return undefined;
@@ -372,6 +439,10 @@ export class Appender {
       }
       const present = outcome.kind === 'appended' ? record : outcome.record;
       if (present.entryId === entryId) {
+        const tookMs = clock.monotonicMs() - startedMs;
+        if (failures === 0) this.#appends.add(tookMs);
+        await this.#promisesOver(batch);
+        if (this.#closed !== undefined) return undefined;
         // An owner that was paused for long may have appended at a seq that the next owner has already trimmed, where
         // no reader sees it. If the lease is valid now, no other shard has owned the slot in between, however long the
         // append took. The entry is then part of the log.
@@ -379,11 +450,11 @@ export class Appender {
         // The next tenure begins with the other time: nothing of this one may see both.
         if ((batch.behindMs ?? 0) !== this.behindMs) this.#lose('the time of its log was set back');
         else this.#commit(batch, record.seq);
-        this.#observe('committed', startedMs, batch);
+        this.#observe('committed', tookMs, batch);
         return true;
       }
       if (present.epoch >= this.#epoch) {
-        this.#observe('lost', startedMs, batch);
+        this.#observe('lost', clock.monotonicMs() - startedMs, batch);
         this.#lose(`the log has epoch ${present.epoch} at seq ${present.seq}`);
         return false;
       }
@@ -391,6 +462,18 @@ export class Appender {
       this.#lastSeq = present.seq;
     }
     return undefined;
+  }
+
+  /** Resolves once no promise stands against showing the batch, or the tenure has ended. */
+  async #promisesOver(batch: Batch): Promise<void> {
+    const { promises, clock } = this.#ports;
+    const timeMs = this.#timeAfter(batch);
+    const sinceMs = clock.monotonicMs();
+    for (let holdMs = promises.holdMs(batch.operations, timeMs); holdMs > 0 && this.#closed === undefined; ) {
+      await delay(clock, holdMs);
+      holdMs = promises.holdMs(batch.operations, timeMs);
+    }
+    this.#heldMs = clock.monotonicMs() - sinceMs;
   }
 
   /** Resolves to true once the lease is valid; false: the tenure has ended. */
@@ -421,9 +504,8 @@ export class Appender {
     this.#ports.operations.remember(decidedOf(batch));
   }
 
-  #observe(outcome: 'committed' | 'lost' | 'unknown', startedMs: number, batch: Batch): void {
-    const seconds = (this.#ports.clock.monotonicMs() - startedMs) / 1000;
-    const { operations } = batch;
-    this.#ports.observe({ outcome, seconds, operations: operations.length, expired: expiredIn(operations) });
+  #observe(outcome: 'committed' | 'lost' | 'unknown', tookMs: number, { operations }: Batch): void {
+    const expired = expiredIn(operations);
+    this.#ports.observe({ outcome, seconds: tookMs / 1000, operations: operations.length, expired });
   }
 }

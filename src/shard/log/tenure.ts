@@ -15,7 +15,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import { DueTenants, TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import { TextOrder } from '../memory/text-order.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
-import { ShardFailure, type SlotStatus } from '../shard.ts';
+import { QUIET_SLACK_MS, ShardFailure, type SlotStatus } from '../shard.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
 import type { CommitCounts } from './commit-counts.ts';
@@ -24,6 +24,7 @@ import { HotPages, type NamedPage, type PageAhead, type PreloadOutcome } from '.
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
+import type { SlotPromises } from './quiet-promises.ts';
 import {
   type RecoveryPorts,
   readSlotState,
@@ -69,6 +70,8 @@ export class Tenure {
   #state: SlotStatus['state'] | 'ended' = 'opening';
   /** The seq of the entry with which it began to serve. */
   begunSeq = 0;
+  /** Whether it still promises anything: not once the slot is about to move. */
+  mayPromise = true;
   #appender: Appender | undefined;
   #applier: Applier | undefined;
   #window: IdempotencyWindow | undefined;
@@ -170,6 +173,9 @@ export class Tenure {
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await recoverLog(ports, this.#row, checkpoint);
       this.#expectExpiries(grantCounts, end);
+      // Those of an earlier tenure in this process, which may have committed what this one has found in the log.
+      await this.#dependencies.promises.over();
+      if (this.#state !== 'opening') throw this.#notServing();
       this.begunSeq = end.lastSeq;
       this.#appender = new Appender(
         {
@@ -180,6 +186,7 @@ export class Tenure {
           queue: this.#held.queue,
           commit: (entry) => this.#commit(entry),
           waitForCapacity: () => this.#waitForCapacity(),
+          promises: this.#dependencies.promises,
           leaseValid: this.#dependencies.leaseValid,
           lost: (reason) => this.#lose(reason),
           observe: this.#dependencies.observeAppend,
@@ -270,6 +277,26 @@ export class Tenure {
   /** Undefined before the first entry. */
   get time(): LogTime | undefined {
     return this.#appender?.time;
+  }
+
+  /**
+   * Promises that for so many ms from now nobody is shown a new commit of the tenant, nor that one of its grants has
+   * expired; 0: nothing is promised. To be called where the lease was found valid, in the same step.
+   */
+  promiseQuiet(memory: TenantMemory): number {
+    const { clock, promises, leaseLeftMs } = this.#dependencies;
+    const { quietMs, restedMs } = this.#dependencies.readerLimits;
+    const appender = this.#appender;
+    if (appender === undefined || !this.mayPromise || appender.isWriting(memory.tenantId)) return 0;
+    const isRested = clock.monotonicMs() - memory.committedAtMs >= restedMs;
+    // A successor that waits for the lease shows nothing before it is over. Without end: the store belongs to this
+    // process, and its readers to the same, where they seldom have to ask.
+    const leftMs = leaseLeftMs();
+    if (leftMs === Number.POSITIVE_INFINITY) return 0;
+    const ms = Math.floor(Math.min(isRested ? quietMs : appender.appendMs, quietMs, leftMs));
+    const { nowMs } = this.slotTime;
+    if (memory.uncollectedMs <= nowMs + ms + QUIET_SLACK_MS) return 0;
+    return promises.give(memory.tenantId, ms, nowMs, appender.pendingMs);
   }
 
   /** Resolves when the state tables contain every commit so far. */
@@ -420,6 +447,7 @@ export class Tenure {
 
   #commit(entry: CommittedEntry): void {
     this.#dependencies.commitCounts?.raise(this.slot);
+    const committedAtMs = this.#dependencies.clock.monotonicMs();
     const counted = new Set<TenantMemory>();
     for (const { tenantId, changes } of entry.operations) {
       for (const change of changes) {
@@ -427,6 +455,7 @@ export class Tenure {
         const memory = this.tenants.get(tenantId);
         if (memory === undefined) continue;
         const { grants } = memory.grantCount;
+        memory.committedAtMs = committedAtMs;
         if (memory.commit(change, entry.seq)) counted.add(memory);
         this.#grants += memory.grantCount.grants - grants;
         if (memory.nextExpiryMs !== undefined) this.expiring.add(memory);
@@ -482,6 +511,10 @@ export interface TenureDependencies {
   readonly operationsKeptMs: number;
   /** Whether the owner's lease, and its wall clock, let it answer now. */
   readonly leaseValid: () => boolean;
+  /** How long the lease is valid without a further heartbeat. Infinite: it does not expire. */
+  readonly leaseLeftMs: () => number;
+  /** What this process has promised about the slot. */
+  readonly promises: SlotPromises;
   readonly observeAppend: AppenderPorts['observe'];
   readonly observeState: (outcome: { readonly rows: number } | { readonly error: unknown }) => void;
   /** Called when writes of a slot wait for memory. */

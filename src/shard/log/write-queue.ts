@@ -11,6 +11,7 @@ import type { HeldBytes } from '../memory/write-memory.ts';
 import type { Entry, EntryOperation, EntryTime } from './entries.ts';
 import type { OperationMemory } from './idempotency/cache.ts';
 import type { DecidedOperation } from './idempotency/operation-table.ts';
+import type { SlotPromises } from './quiet-promises.ts';
 import type { Decide, OperationResult } from './write-decisions.ts';
 
 /** Waiting operations of a slot, and the weight of those of one tenant. */
@@ -47,18 +48,34 @@ export class WriteQueue {
     this.#length += 1;
   }
 
+  /** Whether an operation of the tenant waits. */
+  has(tenantId: TenantId): boolean {
+    return (this.#queues.get(tenantId)?.waiting.length ?? 0) > 0;
+  }
+
+  /** Those of which an operation waits. */
+  tenants(): IteratorObject<TenantId> {
+    const waiting = this.#queues.entries().filter(([, queue]) => queue.waiting.length > 0);
+    return waiting.map(([tenantId]) => tenantId);
+  }
+
   /**
-   * Takes the oldest operation of each tenant in turn, until none waits or `fits` rejects one. The tenant of that one
-   * goes first next time.
+   * Takes the oldest operation of each tenant in turn that is ready, until none of those waits or `fits` rejects one.
+   * The tenant of that one goes first next time.
    */
-  *inTurn(fits: (next: QueuedProposal) => boolean): Generator<QueuedProposal> {
-    while (this.#length > 0) {
+  *inTurn(
+    fits: (next: QueuedProposal) => boolean,
+    isReady: (tenantId: TenantId) => boolean,
+  ): Generator<QueuedProposal> {
+    for (let length = this.#length + 1; this.#length < length; ) {
+      length = this.#length;
       for (const [tenantId, queue] of this.#queues) {
         const [next] = queue.waiting;
         if (next === undefined) {
           this.#queues.delete(tenantId);
           continue;
         }
+        if (!isReady(tenantId)) continue;
         if (!fits(next)) {
           this.#putFirst(tenantId, queue);
           return;
@@ -190,6 +207,8 @@ export interface AppenderPorts {
   readonly operations: OperationMemory;
   /** Bytes held by the queues of all slots. */
   readonly queue: HeldBytes;
+  /** A commit is not shown before these are over. */
+  readonly promises: SlotPromises;
   /** Takes a committed entry into memory, synchronously. */
   readonly commit: (entry: CommittedEntry) => void;
   /** Resolves when writes may be decided: operation ids are restored, and the memory for writes has capacity. */

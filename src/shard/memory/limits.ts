@@ -50,6 +50,10 @@ export interface ReaderLimits {
   readonly charactersPerStep: number;
   /** A tenant whose readers are `auto` loses one after so long in which fewer would do. */
   readonly shrinkAfterMs: number;
+  /** For how long an owner promises at most that it shows no commit of a tenant: as long as a write waits, once. */
+  readonly quietMs: number;
+  /** A tenant without a commit for so long will probably have none soon. */
+  readonly restedMs: number;
 }
 
 export const READER_LIMITS: ReaderLimits = Object.freeze({
@@ -61,4 +65,7 @@ export const READER_LIMITS: ReaderLimits = Object.freeze({
   idleMs: 30_000,
   charactersPerStep: 16 * 1024,
   shrinkAfterMs: 300_000,
+  // Longer ones save little: a front asks 25 times a second then.
+  quietMs: 40,
+  restedMs: 1000,
 });

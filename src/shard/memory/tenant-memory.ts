@@ -168,6 +168,8 @@ export class TenantMemory implements EntityFilter {
   nextExpiryMs: number | undefined;
   /** The same for the grants that collection is working on. */
   collectingMs = Number.POSITIVE_INFINITY;
+  /** When its last commit was applied, on the monotonic clock. */
+  committedAtMs = Number.NEGATIVE_INFINITY;
   /** No live key ends before this. Undefined: nobody has looked (log/time-repair.ts). */
   keysEndMs: number | undefined;
   #keySweep: KeySweep | undefined;

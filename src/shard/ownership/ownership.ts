@@ -18,6 +18,7 @@ import { type Clock, delay } from '../../core/async/clock.ts';
 import type { SlotRow, Store } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { PagesAhead } from '../log/hot-pages.ts';
+import type { QuietPromises } from '../log/quiet-promises.ts';
 import { claimSlot, readSlotState, type SlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
@@ -58,6 +59,7 @@ export interface OwnershipPorts {
   readonly log: Log;
   readonly membership: Membership;
   readonly budget: MemoryBudget;
+  readonly promises: QuietPromises;
   readonly createTenure: (row: SlotRow, session: MembershipLease) => Tenure;
   /** Whether this shard may serve: otherwise it claims nothing. */
   readonly takes: () => boolean;
@@ -408,13 +410,17 @@ export class Ownership {
     const { clock } = this.#ports;
     const tenure = this.#tenures.get(slot);
     if (tenure === undefined) return;
+    tenure.mayPromise = false;
     // Most of the work happens while the slot is still served, so that the pause is short.
     if (successor !== undefined) {
       await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
     // The successor may be draining or dead by now; the next plan finds another one.
-    if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') return;
+    if (successor !== undefined && this.#ports.membership.row(successor)?.state !== 'alive') {
+      tenure.mayPromise = true;
+      return;
+    }
     const sinceMs = clock.monotonicMs();
     // The successor reads the last entries from the log; applying them here would only lengthen the pause.
     await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
@@ -451,9 +457,11 @@ export class Ownership {
     { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
     successor: string | undefined,
   ): Promise<void> {
-    const { store, clock } = this.#ports;
+    const { store, clock, promises } = this.#ports;
     if (owner === undefined) return;
     this.#spentEpochs.set(slot, epoch);
+    // The next owner waits for no lease of this one.
+    await promises.of(slot).over();
     for (let tries = 1; ; tries += 1) {
       try {
         const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));

@@ -2,7 +2,7 @@
 // is declared dead here only on certain knowledge. Either its own process ended the session, or a later process runs in
 // a place where only one can run.
 
-import type { Clock } from '../../core/async/clock.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { storeDeadline } from '../store-calls.ts';
@@ -49,11 +49,16 @@ export async function findPredecessors(
   }
 }
 
-/** Declares dead what `findPredecessors` has found. */
+/**
+ * Declares dead what `findPredecessors` has found, once everything is over that they may have promised before they
+ * died (log/quiet-promises.ts): their successors do not wait for their leases. `promisesMs`: no promise lasts longer.
+ */
 export async function declarePredecessors(
   { store, clock, log }: PredecessorsPorts & { readonly log: Log },
   rows: readonly MemberRow[],
+  promisesMs: number,
 ): Promise<void> {
+  if (rows.length > 0) await delay(clock, promisesMs);
   await Promise.all(
     rows.map(async (row) => {
       try {

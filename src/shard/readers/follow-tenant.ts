@@ -88,7 +88,7 @@ export function readPosition(parts: FollowParts, { slot, tenantId }: RequestOf<'
     nextBase: timeBase(tenure),
     nowMs: slotTime.nowMs,
   };
-  return { ...position, readers: parts.readersOf(memory) };
+  return { ...position, readers: parts.readersOf(memory), quietMs: tenure.promiseQuiet(memory) };
 }
 
 /** What readers answer counts as use of a key. A key that is gone stays so. */

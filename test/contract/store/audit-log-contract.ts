@@ -11,6 +11,7 @@ import { BUILT_IN_PLANS } from '../../../src/core/plans.ts';
 import { systemClock, systemRandom } from '../../../src/roles/process/system.ts';
 import { Lookups } from '../../../src/shard/log/hot-pages.ts';
 import { purgeTenants } from '../../../src/shard/log/maintenance.ts';
+import { QuietPromises } from '../../../src/shard/log/quiet-promises.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
 import { PAGE_LIMITS, READER_LIMITS } from '../../../src/shard/memory/limits.ts';
@@ -49,6 +50,8 @@ async function openOwner(store: Store, slot: number, time: { wallMs?: () => numb
     segmentSize: SEGMENT_SIZE,
     operationsKeptMs: 20_000,
     leaseValid: () => true,
+    leaseLeftMs: () => Number.POSITIVE_INFINITY,
+    promises: new QuietPromises(clock).of(slot),
     observeAppend: () => {},
     observeState: () => {},
     observePreload: () => {},

@@ -13,6 +13,7 @@ import type { Tenant } from '../../../src/core/tenants.ts';
 import { type BuiltInTuple, columnsBy, relationNumber, type Tuple } from '../../../src/core/tuples.ts';
 import { GrantCollection } from '../../../src/shard/log/grant-collection.ts';
 import { Lookups, type PreloadOutcome } from '../../../src/shard/log/hot-pages.ts';
+import { SlotPromises } from '../../../src/shard/log/quiet-promises.ts';
 import { claimSlot } from '../../../src/shard/log/recovery.ts';
 import type { MaintenancePorts } from '../../../src/shard/log/row-removal.ts';
 import { Tenure } from '../../../src/shard/log/tenure.ts';
@@ -95,6 +96,8 @@ export interface SlotOptions {
   readonly budget?: MemoryBudget;
   readonly operationsKeptMs?: number;
   readonly plans?: Plans;
+  /** Of the process, where it had the slot before. */
+  readonly promises?: SlotPromises;
   /** Of a request. */
   readonly deadlineMs?: number;
 }
@@ -125,6 +128,8 @@ export class OpenSlot {
   readonly preloads: PreloadOutcome[] = [];
   /** The lease of the owner, as it reads it. */
   leaseValid = true;
+  leaseLeftMs = Number.POSITIVE_INFINITY;
+  readonly promises: SlotPromises;
   /** Operations of each committed append. */
   readonly batches: number[] = [];
   /** Expiries that each of them reported. */
@@ -145,6 +150,7 @@ export class OpenSlot {
     this.store = store;
     this.faults = parts.faults;
     this.clock = clock;
+    this.promises = options.promises ?? new SlotPromises(clock);
     this.budget = options.budget ?? new MemoryBudget(options.cacheBytesMax ?? 100_000_000, new FairTurns(clock));
     const row = OpenSlot.#claimed;
     if (row === undefined) throw new Error('The slot was claimed.');
@@ -158,6 +164,8 @@ export class OpenSlot {
       segmentSize: SEGMENT_SIZE,
       operationsKeptMs: options.operationsKeptMs ?? 20_000,
       leaseValid: () => this.leaseValid,
+      leaseLeftMs: () => this.leaseLeftMs,
+      promises: this.promises,
       observeAppend: ({ outcome, operations, expired }) => {
         if (outcome !== 'committed') return;
         this.batches.push(operations);

@@ -1,18 +1,29 @@
 // Questions about the log of a tenant: which flights share one, when it leaves, and that none serves a flight that came
-// after it had left.
+// after it had left, but within the promise of the owner.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GrantdError } from '../../../../src/core/errors.ts';
+import type { Route } from '../../../../src/front/links/routing-table.ts';
 import type { Receiver, ShardLink } from '../../../../src/front/links/shard-link.ts';
 import { type ReaderFlight, ReadPositions } from '../../../../src/front/requests/read-positions.ts';
 import { noReads } from '../../../../src/front/requests/reader-reads.ts';
 import type { ReceivedReply } from '../../../../src/rpc/messages.ts';
+import { QUIET_SLACK_MS } from '../../../../src/shard/shard.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
 import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 const TENANT = 'ten_1';
+/** The owner's time in its answers. */
+const NOW_MS = 5000;
+const QUIET_MS = 40;
 const LIMITS = { gatherMs: 4, busyFlights: 12, tenantsMax: 2 };
+
+/** Of a flight: when its key ends, and another owner than the first. */
+interface Way {
+  readonly keyEndsMs?: number;
+  readonly route?: Route;
+}
 
 function setUp() {
   const clock = new VirtualClock();
@@ -32,11 +43,15 @@ function setUp() {
     forget() {},
   };
   // Of a link, a question needs no more.
-  const route = { slot: 0, epoch: 1, link: link as unknown as ShardLink };
+  const route: Route = { slot: 0, epoch: 1, link: link as unknown as ShardLink };
   const positions = new ReadPositions(turns as never, LIMITS);
   const control = { clock, metrics: createMetrics(), reads: noReads() };
   const outcomes: string[] = [];
-  const fly = (name: string, tenantId = TENANT): ReaderFlight => {
+  const fly = (name: string, tenantId = TENANT, { keyEndsMs, route: to = route }: Way = {}): ReaderFlight => {
+    const take = (): void => {
+      const taken = positions.take(to, tenantId, flight, keyEndsMs);
+      if (taken !== undefined) outcomes.push(`${name} at ${taken.seq}`);
+    };
     const flight: ReaderFlight = {
       settled: false,
       context: { requestId: name, deadlineMs: Number.POSITIVE_INFINITY },
@@ -44,10 +59,11 @@ function setUp() {
       state: 'anywhere',
       attempt() {
         const { state } = flight;
-        outcomes.push(`${name} ${typeof state === 'object' ? `at ${state.seq}` : state}`);
+        if (state === 'anywhere') take();
+        else outcomes.push(`${name} ${typeof state === 'object' ? `at ${state.seq}` : state}`);
       },
     };
-    positions.ask(route, tenantId, flight);
+    take();
     return flight;
   };
   /** The end of this turn: what gathers is sent. */
@@ -56,11 +72,11 @@ function setUp() {
     atEnd = [];
     for (const send of due) send();
   };
-  const answer = (index: number, seq: number, tenantId = TENANT): void => {
-    const position = { tenantId, epoch: 1, seq, nextBase: 1, nowMs: 1, toldReaders: 0 };
+  const answer = (index: number, seq: number, tenantId = TENANT, quietMs = 0): void => {
+    const position = { tenantId, epoch: 1, seq, nextBase: 1, nowMs: NOW_MS, toldReaders: 0, quietMs };
     asked[index]?.onReply({ id: 1, position, result: 'position' } as ReceivedReply);
   };
-  return { clock, asked, control, outcomes, fly, endTurn, answer };
+  return { clock, asked, control, outcomes, fly, endTurn, answer, route };
 }
 
 test('what comes until a question leaves shares it, and what comes later waits for the next', () => {
@@ -142,4 +158,67 @@ test('a tenant that waits for a question is never forgotten', () => {
   answer(0, 5);
   answer(3, 6);
   assert.deepEqual(outcomes, ['ten_1 at 5', 'late at 6']);
+});
+
+test('a promise serves flights without a question for nine tenths of its time, from before the question left', async () => {
+  const { clock, asked, outcomes, fly, endTurn, answer } = setUp();
+  fly('a');
+  endTurn();
+  await clock.advance(10);
+  fly('b');
+  answer(0, 5, TENANT, QUIET_MS);
+  assert.deepEqual(outcomes, ['a at 5', 'b at 5'], 'b came after the question had left, within the promise');
+  await clock.advance(25);
+  fly('c');
+  assert.deepEqual([outcomes.at(-1), asked.length], ['c at 5', 1]);
+  await clock.advance(1);
+  fly('d');
+  assert.deepEqual([outcomes.length, asked.length], [3, 2]);
+  endTurn();
+  await clock.advance(QUIET_MS);
+  fly('e');
+  answer(1, 6, TENANT, QUIET_MS);
+  assert.deepEqual([outcomes.slice(3), asked.length], [['d at 6'], 3], 'the answer came too late for e');
+});
+
+test('a promise serves nobody whose clocks do not agree that it lasts', async () => {
+  for (const jumpMs of [QUIET_MS, -2]) {
+    const { clock, asked, outcomes, fly, endTurn, answer } = setUp();
+    fly('a');
+    endTurn();
+    answer(0, 5, TENANT, QUIET_MS);
+    clock.wallOffsetMs += jumpMs;
+    fly('b');
+    assert.deepEqual([outcomes, asked.length], [['a at 5'], 2], `after a jump by ${jumpMs} ms`);
+  }
+});
+
+test('a promise serves no key that may end meanwhile, no other tenant and no other owner', () => {
+  const { asked, outcomes, fly, endTurn, answer, route } = setUp();
+  fly('a');
+  endTurn();
+  answer(0, 5, TENANT, QUIET_MS);
+  const lastMs = NOW_MS + QUIET_MS + QUIET_SLACK_MS;
+  fly('lasting', TENANT, { keyEndsMs: lastMs + 1 });
+  assert.deepEqual(outcomes, ['a at 5', 'lasting at 5']);
+  fly('ending', TENANT, { keyEndsMs: lastMs });
+  fly('other', 'ten_2');
+  endTurn();
+  assert.deepEqual([outcomes.length, asked.length], [2, 3]);
+  answer(1, 6, TENANT, QUIET_MS);
+  assert.deepEqual(outcomes.slice(2), ['ending at 6']);
+  fly('later epoch', TENANT, { route: { ...route, epoch: 2 } });
+  assert.deepEqual([outcomes.length, asked.length], [3, 4]);
+});
+
+test('an answer without a promise ends the one before', () => {
+  const { asked, outcomes, fly, endTurn, answer } = setUp();
+  fly('a');
+  endTurn();
+  answer(0, 5, TENANT, QUIET_MS);
+  fly('ending', TENANT, { keyEndsMs: 0 });
+  endTurn();
+  answer(1, 6);
+  fly('b');
+  assert.deepEqual([outcomes, asked.length], [['a at 5', 'ending at 6'], 3]);
 });

@@ -48,7 +48,7 @@ const checks = fc.oneof(
   },
 );
 const position = fc.record(
-  { tenantId: text, epoch: uint32, seq: timeMs, nextBase: timeMs, nowMs: timeMs, toldReaders: uint32 },
+  { tenantId: text, epoch: uint32, seq: timeMs, nextBase: timeMs, nowMs: timeMs, toldReaders: uint32, quietMs: uint32 },
   { requiredKeys: [] },
 );
 const bulk = fc.record({ subjects: many(text), relations: many(relation), objects: many(text) });

@@ -10,6 +10,7 @@ import { VirtualClock } from '../../../kit/virtual-clock.ts';
 
 /** Of members in these tests. */
 const WALL_MS = 1_700_000_000_000;
+const PROMISES_MS = 60;
 
 const log = createLog({ level: 'silent', pretty: false });
 
@@ -19,8 +20,12 @@ describe('predecessors', () => {
 
   const soon = () => clock.monotonicMs() + 60_000;
   const stateOf = async (incarnation: string) => (await store.readMember(incarnation, soon()))?.state;
-  const declare = async (place: string, isThere = () => true) =>
-    declarePredecessors({ store, clock, log }, await findPredecessors({ store, clock, log }, { place, isThere }));
+  const declare = async (place: string, isThere = () => true) => {
+    const found = await findPredecessors({ store, clock, log }, { place, isThere });
+    const declaring = declarePredecessors({ store, clock, log }, found, PROMISES_MS);
+    await clock.advance(PROMISES_MS);
+    await declaring;
+  };
   const insert = async (change: Parameters<typeof createMember>[0]) => {
     const member = createMember(change);
     await store.insertMember(member, soon());
@@ -42,6 +47,17 @@ describe('predecessors', () => {
       [await stateOf(earlier), await stateOf(draining), await stateOf(elsewhere), await stateOf(unknown)],
       ['dead', 'dead', 'alive', 'alive'],
     );
+  });
+
+  it('declares none dead before its promises are over, since a successor does not wait for its lease', async () => {
+    const earlier = await insert({ place: 'here' });
+    const found = await findPredecessors({ store, clock, log }, { place: 'here', isThere: () => true });
+    const declaring = declarePredecessors({ store, clock, log }, found, PROMISES_MS);
+    await clock.advance(PROMISES_MS - 1);
+    assert.equal(await stateOf(earlier), 'alive');
+    await clock.advance(1);
+    await declaring;
+    assert.equal(await stateOf(earlier), 'dead');
   });
 
   it('declares no member dead once its process is leaving, since a later one may have taken its place', async () => {

@@ -22,14 +22,17 @@ test('a shard without a lease is no reader, until it has one again', async (t) =
   const isOwned = () => rankShards([OWNER, READER], slotOfTenant(tenantId, HARNESS_META.slots))[0] === OWNER;
   while (!isOwned()) tenantId = harness.ids.create('ten');
   const attempt = () => ({ requestId: harness.ids.create('req'), expiresAtMs: owner.node.monotonicMs() + 10_000 });
-  await owner.operator.createTenant(attempt(), { tenantId, name: 'test', plan: 'unlimited', operator: 'test' });
-  const { keyId, text: key } = await harness.createKey(owner, tenantId);
-  const authenticate = () => reader.connection.authenticateAtReader({ tenantId, keyId, key });
   const outcome = (asked: Promise<unknown>): Promise<unknown> =>
     asked.then(
       () => 'answered',
       (error) => error.kind ?? error.code,
     );
+  const tenant = { tenantId, name: 'test', plan: 'unlimited', operator: 'test' };
+  await waitFor('an owner that has opened the slot', async () => {
+    return (await outcome(owner.operator.createTenant(attempt(), tenant))) === 'answered';
+  });
+  const { keyId, text: key } = await harness.createKey(owner, tenantId);
+  const authenticate = () => reader.connection.authenticateAtReader({ tenantId, keyId, key });
   const until = (expected: string) =>
     waitFor(`a reader that is ${expected}`, async () => (await outcome(authenticate())) === expected);
   await until('answered');
