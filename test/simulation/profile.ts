@@ -602,6 +602,20 @@ function drawForPromises(random: SeededRandom): Partial<Profile> {
   }
 }
 
+function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
+  return {
+    ...PROMISED,
+    ...drawQuiet(random, 600),
+    clientsPerFront: 1,
+    activeMs: random.between(8000, 12_000),
+    nemesisMs: random.between(200, 1000),
+    // The ends of keys are judged by the clock of their owner.
+    ...(random.chance(0.6)
+      ? { expiryClients: 2, lulls: true }
+      : { ...SPARED, rotations: true, keysUsedAtEnd: 12, nemeses: { 'reset-network': 1 }, nemesisMs: 3000 }),
+  };
+}
+
 /** What the focuses on readers have besides their faults. */
 function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
   switch (focus) {
@@ -612,17 +626,7 @@ function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
     case 'promises':
       return drawForPromises(random);
     case 'promise-times':
-      return {
-        ...PROMISED,
-        ...drawQuiet(random, 600),
-        clientsPerFront: 1,
-        activeMs: random.between(8000, 12_000),
-        nemesisMs: random.between(200, 1000),
-        // The ends of keys are judged by the clock of their owner.
-        ...(random.chance(0.6)
-          ? { expiryClients: 2, lulls: true }
-          : { ...SPARED, rotations: true, keysUsedAtEnd: 12, nemeses: { 'reset-network': 1 }, nemesisMs: 3000 }),
-      };
+      return drawForPromiseTimes(random);
     case 'reader-cut-off':
       return {
         ...SPARED,

@@ -52,7 +52,7 @@ export abstract class SessionPath implements FlightPath {
     this.#reads = this.readers.any;
   }
 
-  /** The owner says how many readers the tenant has now; undefined: it does not. Returns whether that is another number. */
+  /** The owner says how many readers the tenant has now; undefined: it does not. Returns whether that is a change. */
   protected followReaders(readers: number | undefined): boolean {
     if (!this.readers.follow(readers)) return false;
     this.#reads = this.readers.any;

@@ -7,7 +7,7 @@
 // Such a promise (shard/log/quiet-promises.ts) lasts for some ms from the answer. Its window, in which flights use the
 // position without a question, is shorter: it begins before the question is handed to the link, so that the owner began
 // later, and is less by a tenth, by which the rates of two clocks may differ. It is measured by both clocks of this
-// process: while the machine is suspended, the monotonic one stands still. And a flight whose key may end meanwhile asks
+// process: while the machine is suspended, the monotonic one stands still. A flight whose key may end meanwhile asks
 // anew, since the owner's time decides about that.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';

@@ -29,7 +29,7 @@ export const outlastMs = ({ quietMs }: Pick<ReaderLimits, 'quietMs'>): number =>
 /** The promises of one slot, of all tenures in this process. */
 export class SlotPromises {
   readonly #clock: Clock;
-  /** By tenant: the end of the last promise, on the monotonic clock. Those in the past are removed with the next one. */
+  /** By tenant: the end of the last promise, on the monotonic clock. Those in the past go with the next one. */
   readonly #untilMs = new Map<TenantId, number>();
   /** The end of the last one to end. */
   #lastMs = Number.NEGATIVE_INFINITY;
