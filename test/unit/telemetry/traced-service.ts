@@ -38,8 +38,8 @@ export interface TracedService {
   send(options: CallOptions): Promise<Answer>;
   /** Checks that the front is asked in one turn, one for each span (undefined: untraced). */
   checkTogether(tuple: Tuple, spans: readonly (TraceSpan | undefined)[]): Promise<void>;
-  /** Gives the tenant another name: its handles end. */
-  touchTenant(): Promise<void>;
+  /** Suspends the tenant for a moment: its handles end. */
+  endHandles(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -131,8 +131,10 @@ export async function startTracedService(
       const opened = await front.authenticate(context(), text);
       await Promise.all(spans.map((span) => opened.check({ ...context(), span }, tuple)));
     },
-    async touchTenant() {
-      await operator.operator.call('updateTenant', context(), { tenantId, name: 'touched', operator: 'test' });
+    async endHandles() {
+      for (const state of ['suspended', 'active'] as const) {
+        await operator.operator.call('updateTenant', context(), { tenantId, state, operator: 'test' });
+      }
     },
     send: (options) => call(http.url, options),
     close: () => running.disposeAsync(),

@@ -206,7 +206,7 @@ describe('a trace', () => {
   });
 
   it('shows each try, and why it came to nothing', async () => {
-    await service.touchTenant();
+    await service.endHandles();
     const { traceId, traceparent } = newTrace();
     assert.equal((await check('user:warm', { traceparent })).status, 200);
     const spans = await receiver.trace(traceId, 7);
