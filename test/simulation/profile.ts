@@ -609,10 +609,17 @@ function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
     clientsPerFront: 1,
     activeMs: random.between(8000, 12_000),
     nemesisMs: random.between(200, 1000),
-    // The ends of keys are judged by the clock of their owner.
+    // The ends of keys are judged by the clock of their owner, and a front refuses an ended key by its own.
     ...(random.chance(0.6)
       ? { expiryClients: 2, lulls: true }
-      : { ...SPARED, rotations: true, keysUsedAtEnd: 12, nemeses: { 'reset-network': 1 }, nemesisMs: 3000 }),
+      : {
+          ...SPARED,
+          ratesApart: RATES_APART,
+          rotations: true,
+          keysUsedAtEnd: 12,
+          nemeses: { 'reset-network': 1 },
+          nemesisMs: 3000,
+        }),
   };
 }
 
