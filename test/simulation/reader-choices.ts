@@ -26,6 +26,8 @@ interface Look {
   readonly chosenAtMs: number;
   /** That shards have answered as readers since they started. */
   readonly calls: ReadonlyMap<string, number>;
+  /** Checks of all clients so far that were answered, by whomever. */
+  readonly checks: number;
 }
 
 /** A call of the operator that succeeds. */
@@ -86,6 +88,8 @@ export class ReaderChoices {
       chosen,
       chosenAtMs: before?.chosen === chosen ? before.chosenAtMs : this.#ports.cluster.scheduler.nowMs,
       calls: new Map(readers.map(({ shardName, calls }) => [shardName, calls])),
+      checks: this.#ports.history.operations().filter(({ kind, outcome }) => kind === 'check' && outcome !== undefined)
+        .length,
     };
   }
 
@@ -104,14 +108,16 @@ export class ReaderChoices {
     }
   }
 
-  #judge(before: Look, { chosen, chosenAtMs, calls }: Look): void {
+  #judge(before: Look, { chosen, chosenAtMs, calls, checks }: Look): void {
     if (this.#ports.cluster.scheduler.nowMs - chosenAtMs < SETTLED_MS) return;
     const answered = [...calls].flatMap(([shardName, count]) => {
       const more = count - (before.calls.get(shardName) ?? 0);
       return more > 0 ? [{ shardName, more }] : [];
     });
     const sum = answered.reduce((total, { more }) => total + more, 0);
-    const tooFew = answered.length < chosen && (sum >= CHECKS_MIN || sum === 0);
+    // A client may wait for a front that was killed, and ask nothing meanwhile.
+    const isUnread = sum === 0 && checks - before.checks >= CHECKS_MIN;
+    const tooFew = answered.length < chosen && (sum >= CHECKS_MIN || isUnread);
     if (answered.length <= chosen && !tooFew) return;
     const names = answered.map(({ shardName }) => shardName).join(' ');
     this.#ports.report(
