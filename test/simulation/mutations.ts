@@ -511,6 +511,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'promise-over-an-expiry',
     what: 'An owner promises that nothing is shown although grants may expire meanwhile.',
     caughtBy: 'promise-times',
+    from: 60,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
