@@ -44,10 +44,6 @@ export abstract class SessionPath implements FlightPath {
   /** The owner has issued a handle. */
   protected bind(binding: Binding, readers: number): void {
     this.#binding = binding;
-    this.#expect(readers);
-  }
-
-  #expect(readers: number): void {
     this.readers.expect(readers);
     this.#reads = this.readers.any;
   }
