@@ -28,7 +28,7 @@ export function defineLimiterContract(name: string, limiter: () => RateLimiter):
     return decision;
   };
 
-  describe(`rate limiter contract: ${name}`, { concurrency: true }, () => {
+  describe(`rate limiter contract: ${name}`, () => {
     for (const [requests, what] of [
       [3, 'few'],
       [700, 'many'],

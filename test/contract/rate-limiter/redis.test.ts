@@ -44,7 +44,8 @@ const ENGINES: [string, () => Promise<{ readonly url: string; stop(): Promise<vo
   ['Redis behind sentinels', startRedisSentinel],
 ];
 
-describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
+// One after another: the bounds of the library for Redis are those of real time.
+describe('on Redis', { skip: missing ?? false }, () => {
   for (const [name, start] of ENGINES) {
     describe(name, () => {
       let engine: Awaited<ReturnType<typeof start>>;
@@ -99,7 +100,7 @@ describe('on Redis', { skip: missing ?? false, concurrency: true }, () => {
     assert.match(distrusting.lines.join('\n'), /certificate/);
   });
 
-  describe('with several fronts', { concurrency: false }, () => {
+  describe('with several fronts', () => {
     let server: RedisServer;
     before(async () => {
       server = await RedisServer.start();
