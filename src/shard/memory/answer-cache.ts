@@ -109,7 +109,8 @@ interface Generation {
   readonly checks: Map<string, number>;
   readonly pages: Map<string, KeptPage>;
   readonly records: AnswerRecords;
-  bytes: number;
+  /** Of the answers, without their records. */
+  answerBytes: number;
 }
 
 /** `number`: of a built-in relation, or of a name that the present rules define. */
@@ -119,8 +120,16 @@ const newGeneration = (): Generation => ({
   checks: new Map(),
   pages: new Map(),
   records: new AnswerRecords(),
-  bytes: 0,
+  answerBytes: 0,
 });
+
+const bytesOf = ({ answerBytes, records }: Generation): number => answerBytes + NUMBER_BYTES * records.count;
+
+function taken<Kept>(from: Map<string, Kept>, key: string): Kept | undefined {
+  const kept = from.get(key);
+  if (kept !== undefined) from.delete(key);
+  return kept;
+}
 
 export class AnswerCache extends Evictable {
   readonly #budget: MemoryBudget;
@@ -153,21 +162,17 @@ export class AnswerCache extends Evictable {
 
   /** Whether a check with this key is authorized; undefined: it is not known. */
   check(key: string): boolean | undefined {
-    const [young, old] = [this.#young, this.#old];
-    let place = young.checks.get(key);
+    const { checks, records } = this.#young;
+    const place = checks.get(key);
     if (place !== undefined) {
-      if (young.records.holds(place, this.#changed, this.#now)) return young.records.authorized(place);
-      young.checks.delete(key);
+      if (records.holds(place, this.#changed, this.#now)) return records.authorized(place);
+      checks.delete(key);
     }
-    place = old.checks.get(key);
-    if (place === undefined) return undefined;
-    old.checks.delete(key);
-    if (!old.records.holds(place, this.#changed, this.#now)) return undefined;
-    const authorized = old.records.authorized(place);
-    const before = young.records.count;
-    young.checks.set(key, young.records.copy(old.records, place, this.#now));
-    this.#grow(ANSWER_BYTES + bytesOfText(key) + NUMBER_BYTES * (young.records.count - before));
-    return authorized;
+    const old = taken(this.#old.checks, key);
+    const moved = old === undefined ? undefined : this.#move(old);
+    if (moved === undefined) return undefined;
+    this.#setCheck(key, moved);
+    return records.authorized(moved);
   }
 
   /**
@@ -175,42 +180,47 @@ export class AnswerCache extends Evictable {
    * rest on any grant.
    */
   keepCheck(key: string, authorized: boolean, reads?: readonly GrantReads[]): void {
-    const { checks, records } = this.#young;
-    const before = records.count;
-    checks.set(key, records.add(authorized, readsWithin(reads, CHECK_READS_MAX), this.#now));
-    this.#grow(ANSWER_BYTES + bytesOfText(key) + NUMBER_BYTES * (records.count - before));
+    this.#setCheck(key, this.#young.records.add(authorized, readsWithin(reads, CHECK_READS_MAX), this.#now));
+  }
+
+  #setCheck(key: string, place: number): void {
+    this.#young.checks.set(key, place);
+    this.#grow(ANSWER_BYTES + bytesOfText(key));
   }
 
   page(key: string): readonly string[] | undefined {
-    const [young, old] = [this.#young, this.#old];
-    let page = young.pages.get(key);
+    const { pages, records } = this.#young;
+    const page = pages.get(key);
     if (page !== undefined) {
-      if (young.records.holds(page.place, this.#changed, this.#now)) return page.texts;
-      young.pages.delete(key);
+      if (records.holds(page.place, this.#changed, this.#now)) return page.texts;
+      pages.delete(key);
     }
-    page = old.pages.get(key);
-    if (page === undefined) return undefined;
-    old.pages.delete(key);
-    if (!old.records.holds(page.place, this.#changed, this.#now)) return undefined;
-    const { texts, place } = page;
-    const before = young.records.count;
-    young.pages.set(key, { texts, place: young.records.copy(old.records, place, this.#now) });
-    this.#grow(bytesOfPage(key, texts) + NUMBER_BYTES * (young.records.count - before));
-    return texts;
+    const old = taken(this.#old.pages, key);
+    const moved = old === undefined ? undefined : this.#move(old.place);
+    if (old === undefined || moved === undefined) return undefined;
+    this.#setPage(key, { texts: old.texts, place: moved }, bytesOfPage(key, old.texts));
+    return old.texts;
   }
 
   /** The same for a page. */
   keepPage(key: string, texts: readonly string[], reads?: readonly GrantReads[]): void {
     const bytes = bytesOfPage(key, texts);
     if (bytes > this.#bytesMax / PAGE_SHARE) return;
-    const { pages, records } = this.#young;
-    const before = records.count;
+    const place = this.#young.records.add(true, readsWithin(reads, PAGE_READS_MAX), this.#now);
     // They may be slices of the texts of pages.
-    pages.set(key, {
-      texts: texts.map(copyOf),
-      place: records.add(true, readsWithin(reads, PAGE_READS_MAX), this.#now),
-    });
-    this.#grow(bytes + NUMBER_BYTES * (records.count - before));
+    this.#setPage(key, { texts: texts.map(copyOf), place }, bytes);
+  }
+
+  #setPage(key: string, page: KeptPage, bytes: number): void {
+    this.#young.pages.set(key, page);
+    this.#grow(bytes);
+  }
+
+  /** Copies an old record to the young ones, if it holds. Returns its place there. */
+  #move(place: number): number | undefined {
+    const { records } = this.#old;
+    if (!records.holds(place, this.#changed, this.#now)) return undefined;
+    return this.#young.records.copy(records, place, this.#now);
   }
 
   /** A grant was committed. */
@@ -254,14 +264,15 @@ export class AnswerCache extends Evictable {
     return new ChangedReads(this.#bytesMax / CHANGED_SHARE);
   }
 
+  /** An answer was added to the young ones. `bytes`: without its record. */
   #grow(bytes: number): void {
-    this.#young.bytes += bytes;
+    this.#young.answerBytes += bytes;
     this.#changed.fit(this.#young.records.count);
-    if (this.#young.bytes > (this.#bytesMax - this.#changed.bytes) / 2) {
+    if (bytesOf(this.#young) > (this.#bytesMax - this.#changed.bytes) / 2) {
       this.#old = this.#young;
       this.#young = newGeneration();
     }
-    const total = this.#young.bytes + this.#old.bytes + this.#changed.bytes;
+    const total = bytesOf(this.#young) + bytesOf(this.#old) + this.#changed.bytes;
     this.referenced = true;
     if (this.place >= 0) this.#budget.resize(this, total);
     else if (this.#dropped) this.evict();
