@@ -124,17 +124,15 @@ const APPENDS = 15;
 /** The median of the last appends: a commit is hidden for about that long anyway. */
 export class AppendTimes {
   readonly #lastMs: number[] = [];
-  #medianMs = 0;
 
   /** 0: nothing is known yet. */
   get medianMs(): number {
-    return this.#medianMs;
+    const sorted = this.#lastMs.toSorted((left, right) => left - right);
+    return sorted[Math.floor(sorted.length / 2)] ?? 0;
   }
 
   add(tookMs: number): void {
     this.#lastMs.push(tookMs);
     if (this.#lastMs.length > APPENDS) this.#lastMs.shift();
-    const sorted = this.#lastMs.toSorted((left, right) => left - right);
-    this.#medianMs = sorted[Math.floor(sorted.length / 2)] ?? 0;
   }
 }
