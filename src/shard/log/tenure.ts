@@ -288,7 +288,7 @@ export class Tenure {
     const { quietMs, restedMs } = this.#dependencies.readerLimits;
     const appender = this.#appender;
     if (appender === undefined || !this.mayPromise || appender.isWriting(memory.tenantId)) return 0;
-    const isRested = clock.monotonicMs() - memory.committedAtMs >= restedMs;
+    const isRested = clock.monotonicMs() - memory.keepCommits(this.lastSeq).committedAtMs >= restedMs;
     // A successor that waits for the lease shows nothing before it is over. Without end: the store belongs to this
     // process, and its readers to the same, where they seldom have to ask.
     const leftMs = leaseLeftMs();
@@ -447,7 +447,6 @@ export class Tenure {
 
   #commit(entry: CommittedEntry): void {
     this.#dependencies.commitCounts?.raise(this.slot);
-    const committedAtMs = this.#dependencies.clock.monotonicMs();
     const counted = new Set<TenantMemory>();
     for (const { tenantId, changes } of entry.operations) {
       for (const change of changes) {
@@ -455,7 +454,6 @@ export class Tenure {
         const memory = this.tenants.get(tenantId);
         if (memory === undefined) continue;
         const { grants } = memory.grantCount;
-        memory.committedAtMs = committedAtMs;
         if (memory.commit(change, entry.seq)) counted.add(memory);
         this.#grants += memory.grantCount.grants - grants;
         if (memory.nextExpiryMs !== undefined) this.expiring.add(memory);

@@ -252,9 +252,15 @@ interface RecentCommit extends RecentItem {
 }
 
 export class RecentCommits extends RecentItems<RecentCommit> {
+  readonly #clock: Clock;
+  /** When the last commit was applied, or these began, on the monotonic clock. */
+  committedAtMs: number;
+
   /** `seq`: of the last entry of the log. Its commits from here on are reported to `commit`. */
   constructor(budget: MemoryBudget, clock: Clock, seq: number, limits?: ReaderLimits) {
     super(budget, clock, seq, EMPTY_COMMITS_BYTES, limits);
+    this.#clock = clock;
+    this.committedAtMs = clock.monotonicMs();
   }
 
   /** The entry after which the tenant has no commit, for a reader. */
@@ -279,6 +285,7 @@ export class RecentCommits extends RecentItems<RecentCommit> {
 
   /** The changes of an operation. */
   commit(changes: readonly Change[], seq: number): void {
+    this.committedAtMs = this.#clock.monotonicMs();
     this.add(seq, () => {
       const text = encodeCommit(seq, changes);
       return [{ seq, text, bytes: COMMIT_BYTES + BYTES_PER_CHARACTER * text.length }];

@@ -89,7 +89,8 @@ async function openWithReaders(options: SlotOptions = {}) {
     (await slot.front.call('readPosition', {}, { slot: SLOT, tenantId })).quietMs;
   /** The tenant has had no commit for long. */
   const rest = (): void => {
-    for (const memory of slot.tenure.tenants.values()) memory.committedAtMs = Number.NEGATIVE_INFINITY;
+    const { tenants, lastSeq } = slot.tenure;
+    for (const memory of tenants.values()) memory.keepCommits(lastSeq).committedAtMs = Number.NEGATIVE_INFINITY;
   };
   rest();
   return { slot, tenantId, handle, ask, rest };
