@@ -57,7 +57,7 @@ describe('the only node of Cassandra', { skip: missing ?? false }, () => {
       const failedBefore = failed;
       link.silence();
       await letRun(SILENT_MS);
-      assert.ok(failed > failedBefore, 'the node was given up');
+      await waitFor('the node to be given up', () => failed > failedBefore);
       link.resume();
       const answeredBefore = answered;
       const backMs = systemClock.monotonicMs();
