@@ -83,6 +83,15 @@ export const PROBES: readonly Probe[] = [
     },
   },
   {
+    name: 'page-evicted',
+    what: 'A page is evicted, because memory is short.',
+    edit: {
+      file: 'src/shard/memory/grant-page.ts',
+      find: 'override evict(): void {',
+      replace: 'override evict(): void { reached();',
+    },
+  },
+  {
     name: 'commits-dropped',
     what: 'An owner drops the oldest commits of a tenant, which exceed the bound.',
     edit: {
