@@ -8,8 +8,9 @@ import type { Tuple } from '../../src/core/tuples.ts';
 import { parseRuleSet } from '../../src/rules/parse-rule-set.ts';
 import { RulesText } from '../../src/rules/rules-text.ts';
 import type { BulkWrite } from '../../src/shard/shard.ts';
-import { Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
+import { type Access, Caller, type WorkloadPorts, type WorkloadTenant } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import type { RunningFront } from './simulated-cluster.ts';
 import { WALL_START_MS } from './simulated-process.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,6 +20,7 @@ const SUBJECTS = 3;
 const BURSTS = 20;
 const BURST_CHECKS = 3;
 const NEVER_MS = Number.POSITIVE_INFINITY;
+const OPERATOR = { operator: 'expiry' };
 
 /** A grant whose creation was acknowledged. */
 export interface Life {
@@ -174,7 +176,8 @@ export class ExpiryClient extends Caller {
   #someExpiry(): number {
     const nowMs = WALL_START_MS + this.ports.cluster.scheduler.nowMs;
     const hours = this.ports.profile.wallSkewMs < HOUR_MS ? 0 : this.random.pick([0, -HOUR_MS, HOUR_MS]);
-    return Math.round(nowMs + hours + this.random.between(100, 12_000));
+    const fromMs = this.ports.profile.expiryMsMin;
+    return Math.round(nowMs + hours + this.random.between(fromMs, fromMs + 12_000));
   }
 
   /** A new one. Undefined: nobody knows whether there is one. */
@@ -323,10 +326,18 @@ export class ExpiryClient extends Caller {
     );
   }
 
-  async check(life: Life): Promise<void> {
+  /** What the owner itself says: the operator is asked nothing at readers. */
+  checkAtOwner(life: Life): Promise<void> {
+    return this.check(life, OPERATOR, this.ports.cluster.fronts.get('console'));
+  }
+
+  async check(life: Life, access: Access = this.#tenant.key, front?: RunningFront): Promise<void> {
     const askedAt = this.ports.now();
-    const answer = await this.ask(this.#tenant, this.#tenant.key, (session, context) =>
-      session.check(context, life.tuple),
+    const answer = await this.ask(
+      this.#tenant,
+      access,
+      (session, context) => session.check(context, life.tuple),
+      front,
     );
     if (answer.kind !== 'value') return;
     const { authorized, checkedAtMs } = answer.value;

@@ -511,13 +511,25 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'promise-over-an-expiry',
     what: 'An owner promises that nothing is shown although grants may expire meanwhile.',
     caughtBy: 'promise-times',
-    from: 60,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
         within: 'promiseQuiet',
         find: 'memory.uncollectedMs <= nowMs + ms + QUIET_SLACK_MS',
         replace: 'false',
+      },
+    ],
+  },
+  {
+    name: 'promise-whatever-the-time',
+    what: 'An entry whose time is later than promises rest on is shown although they stand.',
+    caughtBy: 'promise-times',
+    edits: [
+      {
+        file: 'src/shard/log/quiet-promises.ts',
+        within: 'holdMs',
+        find: 'if (timeMs > this.#leadMs + atMs + QUIET_SLACK_MS) return this.#lastMs - atMs;',
+        replace: '',
       },
     ],
   },

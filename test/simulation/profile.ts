@@ -3,6 +3,7 @@
 
 import type { PositionLimits } from '../../src/front/requests/read-positions.ts';
 import { PAGE_LIMITS, type PageLimits, type ReaderLimits } from '../../src/shard/memory/limits.ts';
+import type { LullKind } from './expiry-lulls.ts';
 import {
   CHECKED,
   drawOperations,
@@ -201,8 +202,10 @@ export interface Profile extends OperationProfile {
   readonly clockSkewMsMax: number;
   /** Clients per front whose grants expire. */
   readonly expiryClients: number;
-  /** Now and then they only ask about one of them, and when it expires its owner dies. */
-  readonly lulls: boolean;
+  /** Now and then they only ask about one of them. */
+  readonly lulls: LullKind | undefined;
+  /** How long after its making a grant expires, at least. */
+  readonly expiryMsMin: number;
   /** Clients per front that ask about a tenant with rules, besides the one that writes. */
   readonly ruledClients: number;
   /** Whether its rules have gates, and its grants conditions. */
@@ -603,24 +606,43 @@ function drawForPromises(random: SeededRandom): Partial<Profile> {
 }
 
 function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
-  return {
-    ...PROMISED,
-    ...drawQuiet(random, 600),
-    clientsPerFront: 1,
-    activeMs: random.between(8000, 12_000),
-    nemesisMs: random.between(200, 1000),
-    // The ends of keys are judged by the clock of their owner, and a front refuses an ended key by its own.
-    ...(random.chance(0.6)
-      ? { expiryClients: 2, lulls: true }
-      : {
-          ...SPARED,
-          ratesApart: RATES_APART,
-          rotations: true,
-          keysUsedAtEnd: 12,
-          nemeses: { 'reset-network': 1 },
-          nemesisMs: 3000,
-        }),
-  };
+  const some = { ...PROMISED, clientsPerFront: 1 };
+  switch (random.weighted({ steps: 3, lulls: 4, keys: 3 })) {
+    case 'steps':
+      return {
+        ...some,
+        ...drawQuiet(random, 600),
+        activeMs: random.between(8000, 12_000),
+        nemesisMs: random.between(200, 1000),
+        expiryClients: 2,
+      };
+    case 'lulls':
+      return {
+        ...some,
+        readerLimits: { quietMs: random.pick([300, 800, 1500]), restedMs: random.pick([0, 300]) },
+        activeMs: random.between(12_000, 16_000),
+        // A clock that jumps takes the lease away for up to half a second.
+        nemesisMs: random.between(2000, 6000),
+        expiryClients: 2,
+        lulls: 'promises',
+        // None but those of lulls: a tenant whose grants may expire is promised nothing.
+        expiryMsMin: HOUR_MS,
+        actions: { ...PROMISED_ACTIONS, burst: 0 },
+      };
+    case 'keys':
+      return {
+        ...some,
+        ...SPARED,
+        ...drawQuiet(random, 600),
+        activeMs: random.between(8000, 12_000),
+        // A front refuses a key that has ended by its own clock.
+        ratesApart: RATES_APART,
+        rotations: true,
+        keysUsedAtEnd: 12,
+        nemeses: { 'reset-network': 1 },
+        nemesisMs: 3000,
+      };
+  }
 }
 
 /** What the focuses on readers have besides their faults. */
@@ -710,7 +732,7 @@ function drawForStore(random: SeededRandom, focus: Focus): Partial<Profile> {
         clientsPerFront: 1,
         maintenanceMs: 5000,
         nemesisMs: random.between(500, 1500),
-        lulls: random.chance(0.5),
+        lulls: random.chance(0.5) ? 'deaths' : undefined,
       };
     case 'feeds':
       return { deadlineMs: 3000, tenants: 2, clientsPerFront: 1 };
@@ -762,6 +784,7 @@ const ORDINARY = {
   whole: false,
   keysUsedAtEnd: 0,
   ratesApart: RATES_APART,
+  expiryMsMin: 100,
 };
 
 /** The bound unless another one is set. */
@@ -822,7 +845,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     clockSkewMsMax: CLOCK_SKEW_MS_MAX,
     wallSkewMs: focus === 'displaced' ? 5000 : focus === 'expiry' ? HOUR_MS : 200,
     expiryClients: focus === 'expiry' ? 3 : 0,
-    lulls: false,
+    lulls: undefined,
     uniqueGrants: focus === 'broken-clocks',
     ruledClients: focus === 'rules' || focus === 'gates' ? 3 : ruled ? 1 : 0,
     gated: focus === 'gates',

@@ -331,13 +331,14 @@ class Simulation {
     const [client] = clients;
     const tenant = this.#expiringTenant;
     if (client !== undefined && this.#random.fork('expiry-rules').chance(0.4)) work.push(client.useRules());
-    if (!this.#profile.lulls || client === undefined || tenant === undefined) return work;
+    const { lulls, readerLimits } = this.#profile;
+    if (lulls === undefined || client === undefined || tenant === undefined) return work;
     const slot = this.#slotOf(tenant.tenantId);
-    const isDeadly = (this.#profile.nemeses['kill-shard'] ?? 0) > 0;
-    const kill = isDeadly ? nemesis.kill.bind(nemesis) : () => {};
     const random = this.#random.fork('lulls');
-    const lulls = { cluster: this.#cluster, slot, grants: this.#expiring, client, random, kill };
-    return [...work, keepLulling(lulls, endMs)];
+    const kill = nemesis.kill.bind(nemesis);
+    const quietMs = readerLimits.quietMs ?? 0;
+    const ports = { cluster: this.#cluster, slot, grants: this.#expiring, client, random, kill, quietMs };
+    return [...work, keepLulling(lulls, ports, endMs)];
   }
 
   #createExpiryClients(): ExpiryClient[] {
