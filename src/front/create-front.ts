@@ -26,7 +26,6 @@ import { Reporter, UsageLedger } from './links/reporter.ts';
 import { RetryGate, RoutingTable } from './links/routing-table.ts';
 import { ShardLink, ShardLinks } from './links/shard-link.ts';
 import { FrontOperator } from './operator/operator.ts';
-import { expiredError } from './requests/flight-paths.ts';
 import { type FlightControl, FlightTable } from './requests/flights.ts';
 import { LapsedKeys } from './requests/lapsed-keys.ts';
 import { POSITION_LIMITS, type PositionLimits, ReadPositions } from './requests/read-positions.ts';
@@ -198,11 +197,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
     admit?: (context: Context, apiKey: string) => void,
   ): TenantSession | Promise<TenantSession> {
     const session = sessions.get(apiKey);
-    if (session !== undefined) {
-      if (!session.expired) return session;
-      sessions.forget(apiKey, session);
-      throw expiredError();
-    }
+    if (session !== undefined) return session;
     const parts = parseApiKey(apiKey);
     if (parts === undefined) throw new GrantdError('unauthorized', apiKeyFault(apiKey));
     if (!sessions.isOpening(apiKey) && !lapsedKeys.mayAskAgain(apiKey)) admit?.(context, apiKey);

@@ -95,7 +95,7 @@ export interface TenantSession {
   readonly tenantId: TenantId;
   readonly keyId: string;
   readonly scopes: ScopeMask;
-  /** Whether its key has expired, by the time of its owner. */
+  /** Whether its key has expired as far as this front can tell by its own clock. Only the owner refuses it. */
   readonly expired: boolean;
   /** Name of the plan as stored; this process may not know that plan. */
   readonly plan: string;

@@ -15,10 +15,6 @@ import type { ReaderHandles } from './reader-handles.ts';
 
 const CONFIRM = Object.freeze(CALLS.confirm.toWire(undefined));
 
-export function expiredError(): GrantdError {
-  return new GrantdError('unauthorized', 'The API key has expired.');
-}
-
 /**
  * The path of requests that need a handle at the owner of their tenant: the part of a session that every flight uses. A
  * try uses the current handle, or waits for one. If the owner does not know the handle, or has changed, the flight
@@ -30,7 +26,6 @@ export abstract class SessionPath implements FlightPath {
   abstract readonly readers: ReaderHandles;
   /** The tenant is suspended as far as this front knows, and this session is not the operator's. */
   abstract readonly refused: boolean;
-  abstract readonly expired: boolean;
   readonly #control: FlightControl;
   /** The last handle. */
   #binding: Binding | undefined;
@@ -70,10 +65,6 @@ export abstract class SessionPath implements FlightPath {
       flight.state = 'anywhere';
       this.followReaders(position.readers);
     } else if (state === 'confirming') flight.state = 'owner-only';
-    if (this.expired) {
-      flight.refuse(expiredError());
-      return;
-    }
     const binding = this.#current();
     if (binding === undefined) {
       this.handles.acquireFor(flight);

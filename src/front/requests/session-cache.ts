@@ -105,7 +105,7 @@ export class SessionCache {
       ...credentials,
       onGranted: () => {
         if (this.#close(key, session)) this.#options.tenants?.add(session);
-        if (!session.expired) this.#known.set(key, session);
+        this.#known.set(key, session);
       },
       onRefused: (error: GrantdError) => {
         this.#close(key, session);
@@ -116,11 +116,6 @@ export class SessionCache {
       onAbandoned: () => this.#close(key, session),
     });
     return session;
-  }
-
-  /** Forgets the session, unless another one has taken its place. */
-  forget(key: string, session: FrontSession): void {
-    if (this.#known.get(key) === session) this.#known.delete(key);
   }
 
   /** Whether this was its first authentication. */

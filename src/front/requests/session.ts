@@ -169,7 +169,7 @@ export class FrontSession extends SessionPath implements OperatorTenantSession, 
     return this.#suspended;
   }
 
-  /** The key ends by the owner's time, whatever the wall clock of this process says. */
+  /** By the owner's time when it issued the handle, and the monotonic clock of this process since then. */
   get expired(): boolean {
     const endsAtMs = this.#expiresAtMs;
     return endsAtMs !== undefined && this.#dependencies.clock.monotonicMs() >= endsAtMs;
