@@ -633,10 +633,8 @@ function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
       return {
         ...some,
         ...SPARED,
-        ...drawQuiet(random, 600),
+        ...drawQuiet(random),
         activeMs: random.between(8000, 12_000),
-        // A front refuses a key that has ended by its own clock.
-        ratesApart: RATES_APART,
         rotations: true,
         keysUsedAtEnd: 12,
         nemeses: { 'reset-network': 1 },

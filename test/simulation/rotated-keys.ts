@@ -16,8 +16,8 @@ const OPERATOR = { operator: 'rotation' };
 /** How often a rotation is asked for whose outcome is not known. */
 const TRIES_MAX = 6;
 
-/** A front goes by its owner's time, and by its own monotonic clock from when it was told, whose rate differs. */
-const RATES_MS = 150;
+/** Of one owner: its clock tells whole milliseconds. */
+const OWNER_MS = 5;
 
 interface Life {
   readonly keyId: KeyId;
@@ -77,7 +77,7 @@ export class KeyRotations extends Caller {
   /** How far apart the clocks are that may decide about a key: those of owners, one after the other. */
   get #skewMs(): number {
     const { ownerSpared, wallSkewMs } = this.ports.profile;
-    return ownerSpared ? RATES_MS : wallSkewMs;
+    return ownerSpared ? OWNER_MS : wallSkewMs;
   }
 
   /** What the clock that decides shows at the beginning of the world. */

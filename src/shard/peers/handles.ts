@@ -7,7 +7,6 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { ALL_SCOPES, type ScopeMask, scopeMask, scopesOf } from '../../core/scopes.ts';
-import type { SlotTime } from '../log/slot-time.ts';
 import type { ServedTenure } from '../log/tenure.ts';
 import type { HandleIssuer, HandleState, KeyUse, TenantMemory } from '../memory/tenant-memory.ts';
 import type { ReaderChoice } from '../readers/reader-choice.ts';
@@ -152,16 +151,6 @@ export const sameHash = (left: string, right: string): boolean =>
   left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
 
 export const unauthorized = (): GrantdError => new GrantdError('unauthorized', 'The API key is not valid.');
-
-/**
- * Whether a key with this end has ended. Throws `handle-unknown` if only the clock says so: then the key is presented
- * again, and `authenticate` answers once the log has reached its end, so that no later owner takes it for valid.
- */
-function keyHasEnded(expiresAtMs: number | undefined, slotTime: SlotTime): boolean {
-  if (expiresAtMs === undefined || expiresAtMs > slotTime.nowMs) return false;
-  if (expiresAtMs <= slotTime.loggedMs) return true;
-  throw new ShardFailure('handle-unknown', 'The key has ended, and the log does not say so yet.');
-}
 
 /** The right to an operator call has no name, since no key can have it. */
 function lacking(scope: ScopeMask): GrantdError {
@@ -378,8 +367,11 @@ export class HandleTable {
     handle.tenure.assertServing();
     const { use, expiresAtMs, tenure, reader } = handle;
     if (use !== undefined) {
-      // The owner's time, at its readers too: whatever their clocks say, the key ends once.
-      if (keyHasEnded(expiresAtMs, tenure.slotTime)) throw unauthorized();
+      // The owner's time, at its readers too: whatever their clocks say, the key ends once. It is presented again, and
+      // `authenticate` refuses it once the log has reached its end, so that no later owner takes it for valid.
+      if (expiresAtMs !== undefined && expiresAtMs <= tenure.slotTime.nowMs) {
+        throw new ShardFailure('handle-unknown', 'The key has ended.');
+      }
       // What a front says of the time is not kept.
       use.usedAtMs = (reader ?? tenure).slotTime.nowMs;
       if (!use.listed) handle.memory.listUse(use);

@@ -155,6 +155,20 @@ test('the owner alone says that a key has ended, whatever the clock of the front
   await assert.rejects(ask(), code('unauthorized'), 'also where nothing is known about it');
 });
 
+test('a key that has ended is forgotten once it is refused, also if the log says so already', async (t) => {
+  const stage = await setStage(t);
+  const lastsMs = 60_000;
+  const key = await stage.world.createKey(stage.tenantId, { expiresAtMs: Date.now() + lastsMs });
+  const session = await stage.front.authenticate(contextFor(), key);
+  await session.confirm(contextFor());
+  stage.world.pass(lastsMs);
+  await stage.world.grant(stage.tenantId, 'user:ann viewer doc:1');
+  await assert.rejects(session.check(contextFor(), tuple('doc:1')), code('unauthorized'));
+  const authenticated = stage.shard.count('authenticate');
+  await assert.rejects(async () => stage.front.authenticate(contextFor(), key), code('unauthorized'));
+  assert.equal(stage.shard.count('authenticate'), authenticated + 1);
+});
+
 test('a key does not end by the wall clock of a front', async (t) => {
   const hourMs = 3_600_000;
   const stage = await setStage(t, { clock: { ...systemClock, wallMs: () => systemClock.wallMs() + hourMs } });
