@@ -2,8 +2,8 @@
 // answers moves the log of its slot on. Two kinds:
 //   - `deaths`: as soon as one of them is told that the grant has expired, the owner of the slot dies. Whatever the
 //     wall clock of the next owner says, it has to tell them the same.
-//   - `promises`: the owner itself is asked as well. As soon as it says that the grant has expired, no front may be told
-//     by a reader that it holds, whatever the owner has promised before; nor where the owner's clock leaps to that
+//   - `promises`: the owner itself is asked as well. As soon as it says that the grant has expired, no front may be
+//     told by a reader that it holds, whatever the owner has promised before; nor where the owner's clock leaps to that
 //     time.
 
 import type { ExpiringGrants, ExpiryClient } from './expiring-grants.ts';
