@@ -183,8 +183,9 @@ class JoinBuilder {
     return wanted;
   }
 
+  /** Ascending: numbers depend on which relations an owner has met before, and rules have one join. */
   #describe(numbers: readonly number[]): readonly string[] {
-    return numbers.map((each) => this.#rules.describe(each));
+    return numbers.map((each) => this.#rules.describe(each)).sort();
   }
 
   /** `within`: the gates that it is a part of. What holds only through itself does not hold. */
@@ -238,7 +239,7 @@ class JoinBuilder {
   *#node(namespace: string, number: number): Steps<JoinedNode> {
     const { relations, states, parents, names } = this.#wanted(namespace, number);
     const granted = this.#describe([...relations, ...states]);
-    const groups = this.#ruleSet.groups ? this.#rules.groupNamesIn(names) : [];
+    const groups = this.#ruleSet.groups ? this.#rules.groupNamesIn(names).toSorted() : [];
     const own = [...groups, ...(this.#rules.includesSelf(names) ? [SELF] : [])];
     this.#grow([...granted, ...own]);
     this.#mirrorOf(namespace, granted);
@@ -254,7 +255,7 @@ class JoinBuilder {
 
   /** With the object itself. */
   #namesIn(names: bigint): readonly string[] {
-    return [...this.#rules.namesIn(names), ...(this.#rules.includesSelf(names) ? [SELF] : [])];
+    return [...this.#rules.namesIn(names).toSorted(), ...(this.#rules.includesSelf(names) ? [SELF] : [])];
   }
 
   /** Where types name other namespaces, grants from before may still lead from these: there, all is asked for. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CompiledRules } from '../../../src/rules/compiled-rules.ts';
 import { type Join, joinSteps } from '../../../src/rules/join.ts';
-import { NO_RULES, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
+import { grantedNames, NO_RULES, type RuleElement, type RuleSet } from '../../../src/rules/rule-set.ts';
 import { complete } from '../../../src/rules/steps.ts';
 import { testJoins } from './join-cases.ts';
 import { randomCase } from './random-rules.ts';
@@ -45,6 +45,19 @@ describe('joins', () => {
       for (const name of names) joinOf(ruleSet, warm, name);
       for (const name of names) {
         assert.deepEqual(joinOf(ruleSet, warm, name), joinOf(ruleSet, new CompiledRules(ruleSet), name), name);
+      }
+    }
+  });
+
+  // An owner that recovers a tenant meets relations in the order of its log, another one in that of the rules.
+  it('are the same whatever numbers relations have', () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const { ruleSet } = randomCase(seed, 'whole');
+      const granted = grantedNames(ruleSet);
+      const numbers = new Map([...granted].reverse().map((name, index) => [name, index + 1]));
+      const others = new CompiledRules(ruleSet, (name) => numbers.get(name) ?? assert.fail(name));
+      for (const { name } of ruleSet.rules) {
+        assert.deepEqual(joinOf(ruleSet, others, name), joinOf(ruleSet, new CompiledRules(ruleSet), name), name);
       }
     }
   });
