@@ -534,6 +534,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'promise-over-the-end-of-a-key',
+    what: 'A front uses a promise for a key that may end meanwhile.',
+    caughtBy: 'promise-times',
+    edits: [
+      {
+        file: 'src/front/requests/read-positions.ts',
+        within: 'serves',
+        find: 'keyEndsMs > nowMs + quietMs + QUIET_SLACK_MS &&',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'reader-waited-for',
     what: 'A read waits for a reader that does not answer, and the owner is not asked.',
     caughtBy: 'reader-cut-off',

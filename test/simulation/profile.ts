@@ -636,7 +636,7 @@ function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
         ...drawQuiet(random),
         activeMs: random.between(8000, 12_000),
         rotations: true,
-        keysUsedAtEnd: 12,
+        keysUsedAtEnd: 40,
         nemeses: { 'reset-network': 1 },
         nemesisMs: 3000,
       };

@@ -111,10 +111,12 @@ export class KeyRotations extends Caller {
       this.#use(life, this.#someFront()),
       successor && this.#use(successor, this.#someFront()),
     ]);
+    // At one front, which has to have a handle at a reader first.
+    const front = this.#someFront();
     await Promise.all(
       Array.from({ length: this.ports.profile.keysUsedAtEnd }, async () => {
-        await scheduler.sleep(graceMs + this.random.between(-300, 500));
-        await this.#use(life, this.#someFront());
+        await scheduler.sleep(Math.max(0, graceMs + this.random.between(-2500, 800)));
+        await this.#use(life, front, { reads: true });
       }),
     );
     // A front or an owner that has missed the nearer end still serves the key.
@@ -172,10 +174,14 @@ export class KeyRotations extends Caller {
   }
 
   /** `isHeir`: an owner decides whose clock may be off by any time. What has ended once stays so all the same. */
-  async #use(life: Life, front: RunningFront | undefined, isHeir = false): Promise<void> {
+  async #use(
+    life: Life,
+    front: RunningFront | undefined,
+    { isHeir = false, reads = false }: { readonly isHeir?: boolean; readonly reads?: boolean } = {},
+  ): Promise<void> {
     const startMs = this.#nowMs;
     const tuple = this.tuple(this.#tenant);
-    const writes = this.random.chance(0.3);
+    const writes = !reads && this.random.chance(0.3);
     const answer: Answer<unknown> = await this.ask<unknown>(
       this.#tenant,
       life,
@@ -207,7 +213,7 @@ export class KeyRotations extends Caller {
   async useAll(isHeir = false): Promise<void> {
     for (const front of this.ports.cluster.fronts.values()) {
       if (front.name === 'console') continue;
-      for (const life of this.#lives) await this.#use(life, front, isHeir);
+      for (const life of this.#lives) await this.#use(life, front, { isHeir });
     }
   }
 
