@@ -625,6 +625,19 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [{ file: 'src/shard/memory/grant-page.ts', within: 'set', find: 'this.#marked = undefined', replace: '' }],
   },
   {
+    name: 'answers-past-their-commit',
+    what: 'An answer under rules stays where a grant to the subject of a tuple that it rests on comes or goes.',
+    caughtBy: 'rules',
+    edits: [
+      {
+        file: 'src/shard/memory/grant-reads.ts',
+        within: 'readsChangedBy',
+        find: 'tupleRead(subjectHash, objectHash),',
+        replace: '',
+      },
+    ],
+  },
+  {
     name: 'sets-of-a-mirror-behind',
     what: 'Sets do not say that a mirror needs the commits since their first question.',
     caughtBy: 'rules',
