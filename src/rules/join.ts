@@ -88,6 +88,9 @@ const NEVER: Formula = { any_of: [] };
 const isNever = (formula: Formula): boolean =>
   typeof formula === 'object' && 'any_of' in formula && formula.any_of.length === 0;
 
+/** Numbers depend on which relations an owner has met before: rules have one join, in the order of texts. */
+const ascending = (texts: Iterable<string>): string[] => [...texts].sort();
+
 /** Letters, then numbered ones. */
 const atomKey = (index: number): string => (index < 26 ? String.fromCharCode('a'.charCodeAt(0) + index) : `a${index}`);
 
@@ -121,7 +124,7 @@ class JoinBuilder {
     this.#rules = rules;
     this.#namespace = namespace;
     this.#mirrored = new Set([namespace, ...deep]);
-    this.#ruled = [...new Set(ruleSet.rules.map((rule) => rule.namespace))].sort();
+    this.#ruled = ascending(new Set(ruleSet.rules.map((rule) => rule.namespace)));
     this.#entities = entitiesBehind(ruleSet);
   }
 
@@ -142,7 +145,6 @@ class JoinBuilder {
   }
 
   #mirrorAndAtoms(): Pick<Join, 'mirror' | 'atoms' | 'ask'> {
-    const ascending = (texts: Iterable<string>): string[] => [...texts].sort();
     return {
       mirror: Array.from(this.#mirror, ([namespace, relations]) => ({ namespace, relations: ascending(relations) })),
       atoms: Object.fromEntries(this.#atoms),
@@ -183,9 +185,8 @@ class JoinBuilder {
     return wanted;
   }
 
-  /** Ascending: numbers depend on which relations an owner has met before, and rules have one join. */
   #describe(numbers: readonly number[]): readonly string[] {
-    return numbers.map((each) => this.#rules.describe(each)).sort();
+    return ascending(numbers.map((each) => this.#rules.describe(each)));
   }
 
   /** `within`: the gates that it is a part of. What holds only through itself does not hold. */
@@ -239,8 +240,7 @@ class JoinBuilder {
   *#node(namespace: string, number: number): Steps<JoinedNode> {
     const { relations, states, parents, names } = this.#wanted(namespace, number);
     const granted = this.#describe([...relations, ...states]);
-    const groups = this.#ruleSet.groups ? this.#rules.groupNamesIn(names).toSorted() : [];
-    const own = [...groups, ...(this.#rules.includesSelf(names) ? [SELF] : [])];
+    const own = this.#withSelf(this.#ruleSet.groups ? this.#rules.groupNamesIn(names) : [], names);
     this.#grow([...granted, ...own]);
     this.#mirrorOf(namespace, granted);
     return { relations: granted, own, from: yield* this.#fromParents(namespace, parents) };
@@ -249,13 +249,15 @@ class JoinBuilder {
   *#fromParents(namespace: string, parents: Requirement['parents']): Steps<readonly JoinedFrom[]> {
     const from: JoinedFrom[] = [];
     for (const { relation, names } of parents)
-      from.push(yield* this.#part(() => this.#from(namespace, relation, this.#namesIn(names))));
+      from.push(
+        yield* this.#part(() => this.#from(namespace, relation, this.#withSelf(this.#rules.namesIn(names), names))),
+      );
     return from;
   }
 
-  /** With the object itself. */
-  #namesIn(names: bigint): readonly string[] {
-    return [...this.#rules.namesIn(names).toSorted(), ...(this.#rules.includesSelf(names) ? [SELF] : [])];
+  /** Behind these texts the object itself, if the names include it. */
+  #withSelf(texts: readonly string[], names: bigint): readonly string[] {
+    return [...ascending(texts), ...(this.#rules.includesSelf(names) ? [SELF] : [])];
   }
 
   /** Where types name other namespaces, grants from before may still lead from these: there, all is asked for. */
