@@ -113,7 +113,8 @@ export abstract class Caller {
   // ---- what it asks about ----
 
   protected subject({ index }: WorkloadTenant): string {
-    return `user${index}:s${this.random.whole(1, this.ports.profile.subjects)}`;
+    const { firstSubject, subjects } = this.ports.profile;
+    return `user${index}:s${this.random.whole(firstSubject, subjects)}`;
   }
 
   protected tuple(tenant: WorkloadTenant): Tuple {

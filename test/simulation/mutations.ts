@@ -521,6 +521,28 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'promise-given-up',
+    what: 'An owner hands a slot over although promises of it stand.',
+    caughtBy: 'promise-ends',
+    from: 8,
+    edits: [
+      {
+        file: 'src/shard/ownership/ownership.ts',
+        within: 'giveUp',
+        find: 'await promises.of(slot).over();',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'promise-beyond-the-lease',
+    what: 'An owner promises for longer than its lease lasts.',
+    caughtBy: 'promise-ends',
+    edits: [
+      { file: 'src/shard/log/tenure.ts', within: 'promiseQuiet', find: ', quietMs, leftMs)', replace: ', quietMs)' },
+    ],
+  },
+  {
     name: 'promise-whatever-the-time',
     what: 'An entry whose time is later than promises rest on is shown although they stand.',
     caughtBy: 'promise-times',

@@ -4,7 +4,7 @@
 import { chooseReader, seedOfReader } from '../../src/front/requests/reader-of-subject.ts';
 import type { Nemesis, Profile } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
+import { LEASE_MS, type RunningFront, type RunningShard, type SimulatedCluster } from './simulated-cluster.ts';
 import type { Trace } from './trace.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,10 +23,18 @@ const STALL_MS_MAX = 1000;
 const FRONT_SUSPENSIONS_MS = [500, 3500, 6500, 9000];
 /** Of a front whose connections stay: shorter and longer than a promise of an owner. */
 const DOZES_MS = [20, 100, 400, 1500];
-/** Where there is one subject of one tenant. */
-const ONLY_SUBJECT = 'user0:s1';
 /** After SIGTERM, until the process is killed. */
 const GRACE_MS = 30_000;
+
+/** What was written before is shown by then, and a promise is given. */
+const UNWRITTEN_MS = 500;
+
+/** A front that hears of no shard but a reader of its tenant, and perhaps the owner. */
+interface Apart {
+  readonly front: RunningFront;
+  readonly owner: RunningShard;
+  readonly reader: RunningShard | undefined;
+}
 
 export class NemesisRun {
   readonly #cluster: SimulatedCluster;
@@ -40,6 +48,8 @@ export class NemesisRun {
   readonly #wanted: Set<string>;
   /** Slots of which a record was lost: they may be refused from then on. */
   readonly lostSlots = new Set<number>();
+  /** The owner of the first slot is about to leave, or has left a moment ago. */
+  #isLeaving = false;
 
   constructor(cluster: SimulatedCluster, profile: Profile, random: SeededRandom, trace: Trace) {
     this.#cluster = cluster;
@@ -133,6 +143,9 @@ export class NemesisRun {
         return;
       case 'leave-apart':
         this.#leaveApart();
+        return;
+      case 'leave-promised':
+        this.#leavePromised();
         return;
       case 'step-wall': {
         const owner = this.#cluster.ownerOf(0);
@@ -337,36 +350,101 @@ export class NemesisRun {
    * that only reads hears neither of that nor of any other shard but the one that reads for it.
    */
   #leaveApart(): void {
-    const { network, scheduler, shards, fronts, world } = this.#cluster;
-    const front = fronts.get('front-0');
-    const owner = this.#cluster.ownerOf(0);
-    const others = [...shards.values()].filter((each) => each !== owner && !each.stopping);
-    if (front === undefined || owner === undefined || others.length < 2 || world.cutOff.size > 0) return;
     const how = this.#random.pick(['hands over', 'dies', 'loses the store'] as const);
-    const reader = chooseReader(
-      others.map(({ shardName }) => ({ shardName, seed: seedOfReader(shardName) })),
-      ONLY_SUBJECT,
-    );
-    const unheard = others.filter(({ shardName }) => shardName !== reader?.shardName);
-    if (how !== 'loses the store') unheard.push(owner);
-    this.#trace.add(front.process.name, `hears nothing of ${unheard.map(({ shardName }) => shardName)}`);
-    const heals = unheard.flatMap(({ process }) => [
-      network.cut(front.process, process),
-      network.cut(process, front.process),
-    ]);
-    this.#healLater(how === 'loses the store' ? 7000 : 2500, () => {
-      for (const heal of heals) heal();
-    });
-    scheduler.after(this.#random.between(0, 30), () => {
+    const apart = this.#readApart(how === 'loses the store', how === 'loses the store' ? 7000 : 2500);
+    if (apart === undefined) return;
+    const { front, owner } = apart;
+    this.#cluster.scheduler.after(this.#random.between(0, 30), () => {
       if (!owner.process.alive || owner.stopping) return;
       if (how === 'hands over') this.#stopShard(owner, true);
       else if (how === 'loses the store') this.#cutStore(owner);
       else {
-        network.silence(front.process, owner.process);
+        this.#cluster.network.silence(front.process, owner.process);
         this.#cluster.killShard(owner, false);
         this.#startLater(owner.shardName, this.#random.between(5, 50));
       }
     });
+  }
+
+  /**
+   * No write reaches the owner any more, so that promises stand. Then it hands over, or loses the store, and of all
+   * shards the front that only reads hears one of its readers alone, which does not hear of the owner any more.
+   */
+  #leavePromised(): void {
+    const { fronts } = this.#cluster;
+    const writer = fronts.get('front-1');
+    const owner = this.#cluster.ownerOf(0);
+    if (writer === undefined || owner === undefined || this.#isLeaving) return;
+    this.#isLeaving = true;
+    this.#trace.add(writer.process.name, `does not reach ${owner.process.name}`);
+    const isHandover = this.#random.chance(0.5);
+    const apartMs = isHandover ? 2500 : 7000;
+    const heals = this.#cutBothWays(writer, owner);
+    // Writes go on as soon as there is another owner.
+    this.#cluster.network.reset(writer.process, owner.process);
+    this.#healLater(UNWRITTEN_MS, () => {
+      if (this.#cluster.ownerOf(0) === owner) {
+        if (isHandover) this.#handOverPromised(apartMs);
+        else this.#losePromised(apartMs);
+      }
+      this.#healLater(apartMs, () => {
+        for (const heal of heals) heal();
+        this.#isLeaving = false;
+      });
+    });
+  }
+
+  #handOverPromised(apartMs: number): void {
+    const apart = this.#readApart(false, apartMs);
+    if (apart === undefined) return;
+    this.#leaveReader(apart, apartMs);
+    this.#stopShard(apart.owner, true);
+  }
+
+  #losePromised(apartMs: number): void {
+    const apart = this.#readApart(true, apartMs);
+    if (apart === undefined) return;
+    this.#cutStore(apart.owner, apartMs);
+    // A reader looks after its owner every second.
+    this.#cluster.scheduler.after(LEASE_MS - this.#random.between(0, 1000), () => this.#leaveReader(apart, apartMs));
+  }
+
+  /** A reader that hears of its owner's end ends, too. */
+  #leaveReader({ owner, reader }: Apart, apartMs: number): void {
+    if (reader === undefined) return;
+    const heals = this.#cutBothWays(owner, reader);
+    this.#healLater(apartMs, () => {
+      for (const heal of heals) heal();
+    });
+  }
+
+  /** Cuts the front that only reads off from all shards but the one that reads for it and, if it is heard, the owner. */
+  #readApart(ownerHeard: boolean, lengthMs: number): Apart | undefined {
+    const { shards, fronts, world } = this.#cluster;
+    const front = fronts.get('front-0');
+    const owner = this.#cluster.ownerOf(0);
+    const others = [...shards.values()].filter((each) => each !== owner && !each.stopping);
+    if (front === undefined || owner === undefined || others.length < 2 || world.cutOff.size > 0) return undefined;
+    const chosen = chooseReader(
+      others.map(({ shardName }) => ({ shardName, seed: seedOfReader(shardName) })),
+      `user0:s${this.#profile.firstSubject}`,
+    );
+    const unheard = others.filter(({ shardName }) => shardName !== chosen?.shardName);
+    if (!ownerHeard) unheard.push(owner);
+    this.#trace.add(front.process.name, `hears nothing of ${unheard.map(({ shardName }) => shardName)}`);
+    const heals = unheard.flatMap((shard) => this.#cutBothWays(front, shard));
+    this.#healLater(lengthMs, () => {
+      for (const heal of heals) heal();
+    });
+    return { front, owner, reader: others.find(({ shardName }) => shardName === chosen?.shardName) };
+  }
+
+  #cutBothWays(
+    left: { readonly process: RunningShard['process'] },
+    right: { readonly process: RunningShard['process'] },
+  ): (() => void)[] {
+    const { network } = this.#cluster;
+    return [network.cut(left.process, right.process), network.cut(right.process, left.process)];
   }
 
   /** The front reaches this shard alone. */
@@ -383,12 +461,12 @@ export class NemesisRun {
     });
   }
 
-  #cutStore({ process }: RunningShard): void {
+  #cutStore({ process }: RunningShard, lengthMs = this.#random.pick([800, 1500, 3500, 5000, 6000, 12_000])): void {
     const { world } = this.#cluster;
     if (world.cutOff.has(process.name)) return;
     this.#trace.add(process.name, 'is cut off from the store');
     world.cutOff.add(process.name);
-    this.#healLater(this.#random.pick([800, 1500, 3500, 5000, 6000, 12_000]), () => {
+    this.#healLater(lengthMs, () => {
       this.#trace.add(process.name, 'reaches the store again');
       world.cutOff.delete(process.name);
     });

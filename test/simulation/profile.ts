@@ -42,6 +42,8 @@ export const NEMESES = [
   'doze-front',
   /** An owner goes, and a front still hears of a reader and not of the next owner. */
   'leave-apart',
+  /** The same as soon as a write that a promise held back is committed, and the next promise is given. */
+  'leave-promised',
   /** The wall clock of an owner jumps by less than a second or two. */
   'step-wall',
   'jump-wall-far',
@@ -90,6 +92,8 @@ export const FOCUSES = [
   'promises',
   /** The same while grants and keys expire, and wall clocks jump. */
   'promise-times',
+  /** The owner hands over, or loses the store, when it has just promised that nothing is committed. */
+  'promise-ends',
   /** The owner of a tenant whose readers are `auto` is crowded for a while, and then not. */
   'auto-readers',
   /** Keys are rotated, and used until their end and beyond, at readers and fronts whose wall clocks are an hour off. */
@@ -178,6 +182,8 @@ export interface Profile extends OperationProfile {
   /** The cluster's, which fixes how long operation ids are kept: twice as long. */
   readonly clusterDeadlineMs: number;
   readonly subjects: number;
+  /** The number of the first one. */
+  readonly firstSubject: number;
   readonly objects: number;
   readonly segmentSize: number;
   readonly pageLimits: Partial<PageLimits>;
@@ -302,6 +308,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   // As `drawForPromises` says.
   promises: {},
   'promise-times': { 'step-wall': 12, 'jump-wall': 1, 'restart-front': 1, 'reset-network': 1 },
+  'promise-ends': { 'leave-promised': 1 },
   threads: {
     'kill-shard': 1,
     'stop-shard': 1,
@@ -562,6 +569,18 @@ const drawQuiet = (random: SeededRandom, longest = 1500): Pick<Profile, 'readerL
   readerLimits: { quietMs: random.pick([40, 300, longest]), restedMs: random.pick([0, 300]) },
 });
 
+const drawLeaving = (random: SeededRandom): Partial<Profile> => ({
+  // A client whose write or reader is cut off would ask nothing else meanwhile.
+  writersApart: true,
+  tenants: 1,
+  deadlineMs: 5000,
+  // All shards but the owner.
+  readersMin: READERS_DRAWN_MAX,
+  // As long as it takes another shard to become the owner.
+  readerLimits: { quietMs: random.pick([1000, 3000, 3000]), restedMs: 0 },
+  activeMs: 24_000,
+});
+
 function drawForPromises(random: SeededRandom): Partial<Profile> {
   const some = {
     ...PROMISED,
@@ -587,14 +606,7 @@ function drawForPromises(random: SeededRandom): Partial<Profile> {
       return {
         ...some,
         // A client whose write or reader is cut off would ask nothing else meanwhile.
-        writersApart: true,
-        tenants: 1,
-        deadlineMs: 5000,
-        // All shards but the owner.
-        readersMin: READERS_DRAWN_MAX,
-        // As long as it takes another shard to become the owner.
-        readerLimits: { quietMs: random.pick([1000, 3000, 3000]), restedMs: 0 },
-        activeMs: 24_000,
+        ...drawLeaving(random),
         nemesisMs: 3000,
         nemeses: { 'leave-apart': 1 },
       };
@@ -654,6 +666,19 @@ function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
       return drawForPromises(random);
     case 'promise-times':
       return drawForPromiseTimes(random);
+    case 'promise-ends':
+      return {
+        ...PROMISED,
+        ...drawLeaving(random),
+        readerLimits: { quietMs: 3000, restedMs: 0 },
+        // The reader of the third one is seldom the shard that owns the slot next.
+        firstSubject: 3,
+        subjects: 3,
+        shards: 1 + READERS_DRAWN_MAX,
+        shardsMax: 1 + READERS_DRAWN_MAX,
+        slowNetwork: 0.002,
+        nemesisMs: 4000,
+      };
     case 'reader-cut-off':
       return {
         ...SPARED,
@@ -753,6 +778,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'saturated',
   'promises',
   'promise-times',
+  'promise-ends',
   'threads',
   'listings',
   'transactions',
@@ -765,6 +791,7 @@ const READ_FOCUSES: readonly Focus[] = [
   'saturated',
   'promises',
   'promise-times',
+  'promise-ends',
   'reader-cut-off',
   'auto-readers',
   'key-clocks',
@@ -783,6 +810,7 @@ const ORDINARY = {
   keysUsedAtEnd: 0,
   ratesApart: RATES_APART,
   expiryMsMin: 100,
+  firstSubject: 1,
 };
 
 /** The bound unless another one is set. */

@@ -32,6 +32,9 @@ import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
 
+/** After the last heartbeat that was applied. */
+export const LEASE_MS = 2500;
+
 export interface RunningShard {
   readonly shardName: string;
   readonly address: string;
@@ -154,7 +157,7 @@ export class SimulatedCluster {
       clusterId: this.#clusterIds.create('clu'),
       slots: profile.slots,
       segmentSize: profile.segmentSize,
-      leaseMs: 2500,
+      leaseMs: LEASE_MS,
       deadlineMs: profile.clusterDeadlineMs,
       logFormat: 1,
       cursorSecrets: [Buffer.from(random.fork('secret').bytes(32)).toString('base64url')],
