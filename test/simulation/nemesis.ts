@@ -418,7 +418,7 @@ export class NemesisRun {
     });
   }
 
-  /** Cuts the front that only reads off from all shards but the one that reads for it and, if it is heard, the owner. */
+  /** Cuts the front that only reads off from all shards but its reader and, if it is heard, the owner. */
   #readApart(ownerHeard: boolean, lengthMs: number): Apart | undefined {
     const { shards, fronts, world } = this.#cluster;
     const front = fronts.get('front-0');
