@@ -655,6 +655,19 @@ function drawForPromiseTimes(random: SeededRandom): Partial<Profile> {
   }
 }
 
+const drawForPromiseEnds = (random: SeededRandom): Partial<Profile> => ({
+  ...PROMISED,
+  ...drawLeaving(random),
+  readerLimits: { quietMs: 3000, restedMs: 0 },
+  // The reader of the third one is seldom the shard that owns the slot next.
+  firstSubject: 3,
+  subjects: 3,
+  shards: 1 + READERS_DRAWN_MAX,
+  shardsMax: 1 + READERS_DRAWN_MAX,
+  slowNetwork: 0.002,
+  nemesisMs: 4000,
+});
+
 /** What the focuses on readers have besides their faults. */
 function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
   switch (focus) {
@@ -667,18 +680,7 @@ function drawForReads(random: SeededRandom, focus: Focus): Partial<Profile> {
     case 'promise-times':
       return drawForPromiseTimes(random);
     case 'promise-ends':
-      return {
-        ...PROMISED,
-        ...drawLeaving(random),
-        readerLimits: { quietMs: 3000, restedMs: 0 },
-        // The reader of the third one is seldom the shard that owns the slot next.
-        firstSubject: 3,
-        subjects: 3,
-        shards: 1 + READERS_DRAWN_MAX,
-        shardsMax: 1 + READERS_DRAWN_MAX,
-        slowNetwork: 0.002,
-        nemesisMs: 4000,
-      };
+      return drawForPromiseEnds(random);
     case 'reader-cut-off':
       return {
         ...SPARED,
