@@ -7,6 +7,7 @@ import type { ShardConfig } from '../config/settings.ts';
 import { delay, untilAborted } from '../core/async/clock.ts';
 import { BUILT_IN_PLANS } from '../core/plans.ts';
 import { MS_PER_HOUR } from '../core/text/timestamps.ts';
+import { NeighbourLinks } from '../rpc/links/neighbour-links.ts';
 import { OwnerLinks } from '../rpc/links/owner-links.ts';
 import { listenShardServer } from '../rpc/serving/server.ts';
 import { ClusterIdentity } from '../rpc/transport/cluster-identity.ts';
@@ -78,16 +79,9 @@ export async function startShard(
     { address: loopBackAddress(server.address), name: `${shardName} itself`, version, slots: meta.slots },
   );
   parts.defer(() => loopBack.close());
+  const openStream = createGrpcTransport({ credentials: tls?.channelCredentials });
   const owners = new OwnerLinks(
-    {
-      clock,
-      turns,
-      random,
-      log,
-      metrics,
-      openStream: createGrpcTransport({ credentials: tls?.channelCredentials }),
-      cluster,
-    },
+    { clock, turns, random, log, metrics, openStream, cluster },
     { name: shardName, version, slots: meta.slots },
   );
   parts.defer(() => owners.close());
@@ -107,6 +101,12 @@ export async function startShard(
     },
   );
   node = shard;
+  const neighbours = new NeighbourLinks(
+    { clock, random, openStream, cluster, onBroken: () => shard.lookAtMembers() },
+    { address, name: shardName, version, slots: meta.slots },
+  );
+  shard.watchRoutes(() => neighbours.update((shard.routes().members ?? []).map((member) => member.address)));
+  parts.defer(() => neighbours.close());
   parts.defer(async () => {
     readiness.stop();
     await shard.stop();

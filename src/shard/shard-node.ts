@@ -235,6 +235,11 @@ export class ShardNode implements Shard {
     }
   }
 
+  /** A member may have ended: its connection broke, which proves nothing. The shard looks at the members at once. */
+  lookAtMembers(): void {
+    if (!this.#sharing.alone) this.#watch.lookSoon();
+  }
+
   get #readerLimits(): ReaderLimits {
     return { ...READER_LIMITS, ...this.#options.readerLimits };
   }

@@ -17,7 +17,7 @@ const LEASE_MARGIN_MS = 300;
 /** Two heartbeats, and one scan of the members after the last one. */
 const SUSPECT_MS = 3 * HEARTBEAT_INTERVAL_MS;
 export const SCAN_MS = 500;
-const SUSPECT_SCAN_MS = 200;
+const SUSPECT_SCAN_MS = 100;
 /** A heartbeat that may have been sent at any time of a longer span says too little of the clock of its member. */
 const CLOCK_SPAN_MS_MAX = 4000;
 /** Declarers are staggered, so that usually a single conditional write does it. */
@@ -40,8 +40,11 @@ export interface Observer {
 
 interface Sighting {
   readonly heartbeat: number;
-  /** When this heartbeat was first seen, or the count last restarted. */
-  sinceMs: number;
+  /**
+   * When the scan that first showed this heartbeat had its response. Not when it was sent: the heartbeat may have begun
+   * in between, and its lease with it.
+   */
+  readonly sinceMs: number;
 }
 
 /** Declares dead every member that the store lists. Only for a process that has the store to itself. */
@@ -107,10 +110,9 @@ export class Membership {
 
   /** The clocks of the other members that send heartbeats. `offsetMs` undefined: not known yet. */
   clocksOf(incarnation: string): readonly { readonly of: string; readonly offsetMs: number | undefined }[] {
-    const nowMs = this.#ports.clock.monotonicMs();
     return this.rows()
       .filter((row) => row.state !== 'dead' && row.incarnation !== incarnation && row.heartbeat > 0)
-      .filter((row) => nowMs - (this.#sightings.get(row.incarnation)?.sinceMs ?? nowMs) <= SUSPECT_MS)
+      .filter((row) => !this.#isSilent(row.incarnation))
       .map((row) => ({ of: row.shardName, offsetMs: this.#clocks.get(row.incarnation) }));
   }
 
@@ -164,11 +166,8 @@ export class Membership {
 
   /** The other members that have been silent for so long that they may be dead. */
   suspects(incarnation: string): ReadonlySet<string> {
-    const nowMs = this.#ports.clock.monotonicMs();
-    const silent = [...this.#sightings].filter(
-      ([other, { sinceMs }]) => other !== incarnation && nowMs - sinceMs > SUSPECT_MS,
-    );
-    return new Set(silent.map(([other]) => other));
+    const others = [...this.#sightings.keys()].filter((other) => other !== incarnation);
+    return new Set(others.filter((other) => this.#isSilent(other)));
   }
 
   /** When another member that accepts slots was last seen to report that it is healthy. */
@@ -230,11 +229,17 @@ export class Membership {
       this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: nowMs });
   }
 
-  /** 0 for the first living member, ordered by incarnation. */
+  /** Whether its heartbeat has not changed for so long that it may be dead. */
+  #isSilent(incarnation: string): boolean {
+    const { sinceMs = Number.POSITIVE_INFINITY } = this.#sightings.get(incarnation) ?? {};
+    return this.#ports.clock.monotonicMs() - sinceMs > SUSPECT_MS;
+  }
+
+  /** 0 for the first of the living members that are not silent, ordered by incarnation: the dead declare nobody. */
   #rankOf(incarnation: string): number {
     let rank = 0;
     for (const row of this.#rows.values()) {
-      if (row.state !== 'dead' && row.incarnation < incarnation) rank += 1;
+      if (row.state !== 'dead' && row.incarnation < incarnation && !this.#isSilent(row.incarnation)) rank += 1;
     }
     return Math.min(rank, RANK_MAX);
   }

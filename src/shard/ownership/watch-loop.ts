@@ -1,8 +1,9 @@
 // The rounds of a shard: each scans the members, plans the slots and moves them, until the shard has stopped.
 // Invariant: a store that does not respond never ends the loop, and the log reports an outage once, not once per round.
+// A sign that a member has ended only makes the scans more frequent; what they show decides.
 
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, delay } from '../../core/async/clock.ts';
+import type { Clock } from '../../core/async/clock.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { MOVING_ROUND_MS } from './handover-pace.ts';
@@ -10,6 +11,12 @@ import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import type { Ownership } from './ownership.ts';
 import type { StoreSharing } from './store-sharing.ts';
+
+/** After a sign that a member has ended: until its death is known, if its place is watched (place-watch.ts). */
+const LOOK_MS = 1000;
+const LOOK_SCAN_MS = 50;
+/** Between the beginnings of two such looks: signs without end do not make frequent scans the rule. */
+const LOOK_AGAIN_MS = 5000;
 
 export interface WatchLoopPorts {
   readonly clock: Clock;
@@ -33,6 +40,8 @@ export class WatchLoop {
   readonly #ports: WatchLoopPorts;
   #neighbours: readonly MemberAddress[] = [];
   #scannedAtMs = Number.NEGATIVE_INFINITY;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #wake: (() => void) | undefined;
   #failing = false;
 
   constructor(ports: WatchLoopPorts) {
@@ -44,26 +53,51 @@ export class WatchLoop {
     return this.#neighbours;
   }
 
+  /** A member may have ended: scans at once, and often for about a second. */
+  lookSoon(): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    if (nowMs - this.#lookedAtMs < LOOK_AGAIN_MS) return;
+    this.#lookedAtMs = nowMs;
+    this.#scannedAtMs = Number.NEGATIVE_INFINITY;
+    this.#wake?.();
+  }
+
   async run(): Promise<void> {
-    const { clock, log, membership, ownership } = this.#ports;
+    const { log, ownership } = this.#ports;
     while (!this.#ports.stopped()) {
       const session = this.#ports.session();
-      const scanMs = membership.scanMs(session.incarnation);
       try {
-        await this.#round(session, scanMs);
+        await this.#round(session);
         this.#failing = false;
       } catch (error) {
         if (!this.#failing) log.warn({ err: error }, 'cannot read members and slots; retrying');
         this.#failing = true;
       }
-      await delay(clock, ownership.moving || this.#ports.stopping() ? MOVING_ROUND_MS : scanMs);
+      const { incarnation } = this.#ports.session();
+      await this.#pause(ownership.moving || this.#ports.stopping() ? MOVING_ROUND_MS : this.#scanMs(incarnation));
     }
   }
 
-  async #round(session: MembershipLease, scanMs: number): Promise<void> {
+  #scanMs(incarnation: string): number {
+    const { clock, membership } = this.#ports;
+    return clock.monotonicMs() - this.#lookedAtMs < LOOK_MS ? LOOK_SCAN_MS : membership.scanMs(incarnation);
+  }
+
+  async #pause(delayMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#ports.clock.setTimer(resolve, delayMs);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  async #round(session: MembershipLease): Promise<void> {
     const { clock, ownership } = this.#ports;
     const nowMs = clock.monotonicMs();
-    const isDue = nowMs - this.#scannedAtMs >= scanMs;
+    const isDue = nowMs - this.#scannedAtMs >= this.#scanMs(session.incarnation);
     if (isDue || session.state === 'joining' || ownership.pace.awaitsScan(nowMs)) await this.#scan(session, nowMs);
     await ownership.round(session);
     this.#ports.updateReadiness();

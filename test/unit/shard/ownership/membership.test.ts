@@ -184,6 +184,33 @@ describe('membership', () => {
     assert.deepEqual(both, [true, false]);
   });
 
+  it('takes its turn among those that may declare: a member that is silent itself counts for none', async () => {
+    const third = createMember({ incarnation: 'inc_c', shardName: 'c', heartbeat: 1 });
+    await store.insertMember(third, soon());
+    await membership.scan();
+    let heartbeat = 1;
+    const heard = async () => {
+      const { incarnation } = third;
+      const next = { incarnation, expectedHeartbeat: heartbeat, heartbeat: heartbeat + 1, healthyHeartbeat: 0 };
+      assert.ok((await store.writeHeartbeat({ ...next, wallMs: WALL_MS, state: 'alive' }, soon())).applied);
+      heartbeat += 1;
+    };
+    // `other`, which comes first, is the one that died.
+    await watch(3000, heard);
+    await clock.advance(LEASE_MS + 300 - 3000);
+    await heard();
+    await membership.scan();
+    assert.equal(await membership.declareSilent(observer()), true);
+    assert.equal(await stateOf(other.incarnation), 'dead');
+  });
+
+  it('scans more often while a member is silent', async () => {
+    assert.equal(membership.scanMs(self.incarnation), 500);
+    await clock.advance(1600);
+    assert.equal(membership.scanMs(self.incarnation), 100);
+    assert.deepEqual([...membership.suspects(self.incarnation)], [other.incarnation]);
+  });
+
   it('treats death as final, whatever an older answer says', async () => {
     await store.declareDead({ incarnation: other.incarnation, heartbeat: 1 }, soon());
     await membership.scan();
