@@ -98,7 +98,8 @@ async function measure(context: BenchContext, part: (typeof PARTS)[number]): Pro
   const cassandra = await startCassandraFor(context, part.nodes);
   parts.defer(() => cassandra.stop());
   const directory = context.createDirectory();
-  const cluster = await GrantdCluster.start({ cassandra, directory, keyspace: 'crash', shards: 3, fronts: 1 });
+  const common = { cassandra, directory, keyspace: 'crash', watched: true };
+  const cluster = await GrantdCluster.start({ ...common, shards: 3, fronts: 1 });
   parts.defer(() => cluster.stop());
   const tenants = await createTenantsEvenly(cluster, TENANTS_PER_SHARD);
   const probed = await fillProbed(cluster, tenants, GRANTS_PER_TENANT, QUESTIONS_PER_TENANT);

@@ -24,6 +24,8 @@ export interface ClusterOptions {
   readonly directory: string;
   /** Default: that of the program. */
   readonly slots?: number;
+  /** Whether each shard has a `grantd watch`, which knows its death at once. */
+  readonly watched?: boolean;
   /** Added to the environment of each process of that role. */
   readonly environment?: Readonly<Partial<Record<'shard' | 'front', Readonly<Record<string, string>>>>>;
 }
@@ -235,7 +237,7 @@ export class GrantdCluster {
   #launch(role: string, name: string, settings: Readonly<Record<string, string>>): BackgroundProcess {
     return new BackgroundProcess({
       name: `grantd ${name}`,
-      command: [process.execPath, MAIN, role],
+      command: [process.execPath, MAIN, role, ...(role === 'shard' && this.#options.watched ? ['--watched'] : [])],
       environment: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...settings },
       logFile: this.#logFileOf(name),
     });

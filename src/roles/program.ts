@@ -46,6 +46,11 @@ function parseTimeout(text: string): number {
   return seconds;
 }
 
+function parsePid(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be the ID of a process.');
+  return Number(text);
+}
+
 function migrateTaskOf({ wait = false, newClusterId = false }: { wait?: boolean; newClusterId?: boolean }) {
   if (newClusterId) return 'new-cluster-id';
   return wait ? 'wait' : 'migrate';
@@ -116,13 +121,29 @@ function registerRoles(program: Command, started: ProgramProcess): void {
   program
     .command('shard')
     .description('run a shard: own some of the slots of a cluster, with Cassandra as store')
-    .action(async () => {
+    .option('--watched', 'also run `grantd watch` beside it, in a process of its own that outlives a crash')
+    .action(async ({ watched = false }: { watched?: boolean }) => {
       const config = readConfig('shard', env);
       fitHeap(started, config.pageCacheBytes);
-      const [{ startShard }, log] = await Promise.all([import('./shard.ts'), openLog(config.logLevel)]);
-      await runRole(log, (signal) => startShard({ ...ports, log }, { config, version }, signal), {
+      const [{ startShard }, { watcherOf }, log] = await Promise.all([
+        import('./shard.ts'),
+        import('./process/watcher-process.ts'),
+        openLog(config.logLevel),
+      ]);
+      const options = { config, version, startWatcher: watched ? watcherOf(started) : undefined };
+      await runRole(log, (signal) => startShard({ ...ports, log }, options, signal), {
         stopMsMax: config.shutdownSeconds * 1000,
       });
+    });
+
+  program
+    .command('watch')
+    .description('watch the shard of this machine or pod: once its process has ended, declare it dead at once')
+    .option('--parent <pid>', 'only while this process, which has started the watch, runs', parsePid)
+    .action(async ({ parent }: { parent?: number }) => {
+      const config = readConfig('shard', env);
+      const [{ runWatch }, log] = await Promise.all([import('./watch.ts'), openLog(config.logLevel)]);
+      await runTask(log, (signal) => runWatch({ ...ports, log }, { config, parentPid: parent }, signal));
     });
 
   program
@@ -171,7 +192,7 @@ function registerRoles(program: Command, started: ProgramProcess): void {
 /** Parses the command line and runs the command, to its end or to the end of the process. */
 export async function runProgram(started: ProgramProcess): Promise<void> {
   const program = createProgram(started, version);
-  if (['testing', ...SERVING_ROLES].some((name) => name === started.argv[2])) {
+  if (['testing', 'watch', ...SERVING_ROLES].some((name) => name === started.argv[2])) {
     const { stdout, stderr, exit } = started;
     registerRoles(program, started);
     exitOnUsage(program, { json: wantsJson(started), stdout, stderr, exit: (code) => exit(code) });
@@ -186,7 +207,9 @@ export async function runProgram(started: ProgramProcess): Promise<void> {
     // Help begins with what is used most.
     registerRoles(program, started);
   }
-  await parseProgram(program, started, (name) =>
-    name === 'testing' ? undefined : (SERVING_ROLES.find((role) => role === name) ?? 'cli'),
-  );
+  await parseProgram(program, started, (name) => {
+    if (name === 'testing') return undefined;
+    // It has the settings of the shard that it watches.
+    return name === 'watch' ? 'shard' : (SERVING_ROLES.find((role) => role === name) ?? 'cli');
+  });
 }

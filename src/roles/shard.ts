@@ -20,9 +20,10 @@ import { openRpcTls, serverAccess } from './open/rpc-tls.ts';
 import { openStore } from './open/store.ts';
 import type { RunningRole } from './process/life-cycle.ts';
 import { openTurns } from './process/prepare-process.ts';
-import { loopBackAddress, loopBackTransport, openLoopBack } from './process/self-probe.ts';
-import { readPlace, resolveAdvertised, resolveShardName } from './process/shard-identity.ts';
-import { listenOn, StartError } from './process/start-error.ts';
+import { loopBackTransport, openLoopBack } from './process/self-probe.ts';
+import { loopBackAddress, readPlace, resolveAdvertised, resolveShardName } from './process/shard-identity.ts';
+import { listenOn, listenOnceFree, StartError } from './process/start-error.ts';
+import { keepWatched, type StartWatcher } from './process/watcher-process.ts';
 
 function requireCluster({ clusterId }: ShardConfig, meta: Meta): void {
   if (clusterId === undefined || clusterId === meta.clusterId) return;
@@ -37,7 +38,12 @@ function requireCluster({ clusterId }: ShardConfig, meta: Meta): void {
  */
 export async function startShard(
   dependencies: RoleDependencies,
-  options: { readonly config: ShardConfig; readonly version: string },
+  options: {
+    readonly config: ShardConfig;
+    readonly version: string;
+    /** Absent: no process of this machine watches the shard, or one beside it does. */
+    readonly startWatcher?: StartWatcher | undefined;
+  },
   signal: AbortSignal,
 ): Promise<RunningRole> {
   const { clock, random, log } = dependencies;
@@ -52,13 +58,19 @@ export async function startShard(
   parts.defer(() => tls?.close());
   const turns = openTurns({ clock, metrics });
   let node: ShardNode | undefined;
+  const access = serverAccess(config, tls, config.rpcAddress, { log });
   const server = await listenOn('GRANTD_RPC_ADDRESS', config.rpcAddress, () =>
-    listenShardServer(
-      { shard: () => node, clock, turns, log, metrics, tracing },
-      { address: config.rpcAddress, version, ...serverAccess(config, tls, config.rpcAddress, { log }) },
+    listenOnceFree(dependencies, config.rpcAddress, () =>
+      listenShardServer(
+        { shard: () => node, clock, turns, log, metrics, tracing },
+        { address: config.rpcAddress, version, ...access },
+      ),
     ),
   );
   parts.defer(() => server.close());
+  const { startWatcher } = options;
+  const watcher = startWatcher && keepWatched(dependencies, () => startWatcher(server.address));
+  parts.defer(() => watcher?.close());
   const address = resolveAdvertised(config, server.address);
 
   const { store, meta, warnings } = await openStore(dependencies, config, {
@@ -110,6 +122,7 @@ export async function startShard(
   parts.defer(async () => {
     readiness.stop();
     await shard.stop();
+    watcher?.close();
     loopBack.close();
     // A front that does not know of the handover yet learns it from its next request.
     await delay(clock, config.drainSeconds * 1000);

@@ -85,7 +85,10 @@ for (const [name, text] of Object.entries(FILES)) {
   writeFileSync(join(directory, name), text);
 }
 
-const roleOf = ({ args = [] }: Container): Role => ROLES.find((role) => role === args[0]) ?? 'cli';
+function roleOf({ args: [command] = [] }: Container): Role {
+  // It has the settings of the shard that it watches.
+  return command === 'watch' ? 'shard' : (ROLES.find((role) => role === command) ?? 'cli');
+}
 
 /** Every container that the chart makes of a role, in every example. */
 const rendered = Promise.all(

@@ -70,7 +70,7 @@ describe('the Jobs of the chart', { skip: missing }, () => {
     const { spec } = await podOf(minimal(), 'shard');
     assert.deepEqual(
       spec.initContainers?.map(({ args }) => args),
-      [['migrate', '--wait']],
+      [['migrate', '--wait'], ['watch']],
     );
   });
 
@@ -83,6 +83,37 @@ describe('the Jobs of the chart', { skip: missing }, () => {
     assert.doesNotMatch(await argsOf({ ci: 'standalone' }), /shard-names/);
     assert.equal(await jobOf({ ci: 'external-secrets' }, 'secrets'), 'none');
     assert.deepEqual(namesOf(await render({ ci: 'external-secrets' }), 'Secret'), []);
+  });
+});
+
+describe('the watch of a shard', { skip: missing }, () => {
+  const initContainersOf = async (options: RenderOptions) =>
+    (await podOf(options, 'shard')).spec.initContainers ?? assert.fail('There are no init containers.');
+
+  it('is a sidecar with the settings and files of the shard, and small', async () => {
+    for (const ci of CI_VALUES) {
+      const pod = podsOf(await render({ ci })).find(({ component }) => component === 'shard');
+      if (pod === undefined) continue;
+      const watch = pod.spec.initContainers?.find(({ name }) => name === 'watch') ?? assert.fail(ci);
+      const [shard] = pod.spec.containers;
+      assert.equal(watch.restartPolicy, 'Always', ci);
+      assert.deepEqual(watch.args, ['watch'], ci);
+      assert.deepEqual(
+        [watch.image, watch.env, watch.volumeMounts, watch.securityContext],
+        [shard?.image, shard?.env, shard?.volumeMounts, shard?.securityContext],
+        ci,
+      );
+    }
+    const watch = (await initContainersOf(minimal())).find(({ name }) => name === 'watch');
+    assert.deepEqual(watch?.resources, { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '160Mi' } });
+  });
+
+  it('is left out by one value', async () => {
+    const containers = await initContainersOf(minimal({ 'shard.watch.enabled': false }));
+    assert.deepEqual(
+      containers.map(({ name }) => name),
+      ['wait-for-schema'],
+    );
   });
 });
 

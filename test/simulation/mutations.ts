@@ -476,6 +476,19 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'dead-without-the-place',
+    what: 'The watch of a place declares a shard dead although it does not hold the place.',
+    caughtBy: 'watches',
+    edits: [
+      {
+        file: 'src/shard/ownership/predecessors.ts',
+        within: 'declareVacant',
+        find: 'isThere: held.isHeld',
+        replace: 'isThere: () => true',
+      },
+    ],
+  },
+  {
     name: 'promise-slept-over',
     what: 'A front whose machine was suspended takes a promise for as young as its monotonic clock says.',
     caughtBy: 'promises',

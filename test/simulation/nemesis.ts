@@ -164,6 +164,9 @@ export class NemesisRun {
       case 'restart-beside':
         if (shard !== undefined && front !== undefined) this.#restartBeside(front, shard);
         return;
+      case 'doubt-place':
+        if (shard !== undefined && front !== undefined) this.#doubtPlace(front, shard);
+        return;
       case 'isolate-front':
         if (shard !== undefined && front !== undefined)
           this.#isolateFront(front, shard, this.#random.between(1000, 5000));
@@ -343,6 +346,23 @@ export class NemesisRun {
       this.#cluster.killShard(other, false);
       this.#startLater(other.shardName, this.#random.between(10, 300));
     });
+  }
+
+  /**
+   * The watch of a shard's place loses its connection: of one that is alive, cut off from the store and reached by one
+   * front alone, or of one that has just died, and may start again at any moment.
+   */
+  #doubtPlace(front: RunningFront, shard: RunningShard): void {
+    const { scheduler } = this.#cluster;
+    const { shardName } = shard;
+    if (this.#random.chance(0.5)) {
+      this.#isolateShard(front, shard);
+      scheduler.after(this.#random.between(10, 600), () => this.#cluster.doubtPlace(shardName));
+      return;
+    }
+    this.#cluster.killShard(shard, false);
+    scheduler.after(this.#random.between(0, 100), () => this.#cluster.doubtPlace(shardName));
+    this.#startLater(shardName, this.#random.pick([50, 300, 3000]) * this.#random.between(0.1, 1));
   }
 
   /**

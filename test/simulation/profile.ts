@@ -52,6 +52,7 @@ export const NEMESES = [
   'stall-shard',
   'stall-store',
   'foreign-shard',
+  'doubt-place',
 ] as const;
 
 export type Nemesis = (typeof NEMESES)[number];
@@ -64,6 +65,8 @@ export const FOCUSES = [
   'zombies',
   /** Owners are cut off, and some fronts reach only them, while other shards die and start again in the same place. */
   'restarts',
+  /** Watches of places doubt that a shard is there: of shards that are cut off, and of shards that have just died. */
+  'watches',
   /** Event loops, and the whole store, stand still for up to a second: nobody is declared dead. */
   'stalls',
   /** The store fails in every way it can. */
@@ -269,6 +272,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   failover: { 'kill-shard': 4, 'cut-store': 2, 'pause-shard': 2, 'reset-network': 4 },
   zombies: { 'isolate-shard': 1 },
   restarts: { 'restart-beside': 1 },
+  watches: { 'doubt-place': 1 },
   stalls: { 'stall-shard': 4, 'stall-store': 1 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
@@ -366,7 +370,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
 
 function drawStoreFaults(random: SeededRandom, focus: Focus): StoreFaults {
   const rough: readonly Focus[] = ['store', 'memory', 'listings', 'keys', 'operators'];
-  const steady: readonly Focus[] = ['zombies', 'restarts', 'stalls', 'broken-clocks'];
+  const steady: readonly Focus[] = ['zombies', 'restarts', 'watches', 'stalls', 'broken-clocks'];
   if (steady.includes(focus)) return { ...NO_STORE_FAULTS, staleMsMax: 200 };
   if (focus === 'displaced') {
     return {
@@ -425,6 +429,7 @@ function drawNemesisMs(random: SeededRandom, focus: Focus): number {
       return 2000;
     case 'zombies':
     case 'restarts':
+    case 'watches':
     case 'broken-clocks':
     case 'displaced':
     case 'late-responses':
@@ -774,6 +779,7 @@ const CROWDED_FOCUSES: readonly Focus[] = [
   'delays',
   'zombies',
   'restarts',
+  'watches',
   'keys',
   'readers',
   'busy',
@@ -834,7 +840,7 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
   const trims = random.chance(0.3) && focus !== 'displaced' && focus !== 'late-bytes';
   // Much of the same, where what one client does has to be seen by the next at once.
   const crowded = CROWDED_FOCUSES.includes(focus);
-  const isolates = focus === 'zombies' || focus === 'restarts';
+  const isolates = focus === 'zombies' || focus === 'restarts' || focus === 'watches';
   const ruled = focus === 'broad' && random.fork('rules').chance(0.3);
   const { 'jump-wall': jumps = 0, ...others } = focus === 'broad' ? BROAD : FOCUSED[focus];
   return {
@@ -843,7 +849,12 @@ function drawBroadly(random: SeededRandom, focus: Focus): Profile {
     slots: random.whole(2, crowded ? 3 : 5),
     readersMin: READ_FOCUSES.includes(focus) ? 1 : 0,
     threads: focus === 'threads',
-    shards: focus === 'threads' ? 1 : focus === 'restarts' || READ_FOCUSES.includes(focus) ? 3 : random.whole(2, 3),
+    shards:
+      focus === 'threads'
+        ? 1
+        : focus === 'restarts' || focus === 'watches' || READ_FOCUSES.includes(focus)
+          ? 3
+          : random.whole(2, 3),
     shardsMax: focus === 'threads' ? 1 : 4,
     fronts: 2,
     tenants: crowded ? 2 : random.whole(2, 3),

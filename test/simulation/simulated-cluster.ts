@@ -15,7 +15,10 @@ import { createStreamHost } from '../../src/rpc/serving/stream-host.ts';
 import { ClusterIdentity } from '../../src/rpc/transport/cluster-identity.ts';
 import { EVERY_PROOF } from '../../src/rpc/transport/peer-certificate.ts';
 import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../../src/shard/log/commit-counts.ts';
+import { outlastMs } from '../../src/shard/log/quiet-promises.ts';
+import { READER_LIMITS } from '../../src/shard/memory/limits.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
+import { declareVacant } from '../../src/shard/ownership/predecessors.ts';
 import { createReaderShard } from '../../src/shard/reader-shard.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
 import type { Meta } from '../../src/store/store.ts';
@@ -138,6 +141,8 @@ export class SimulatedCluster {
   readonly #commitCounts: CommitCounts | undefined;
   /** By name: where a shard was started last, and who is there. */
   readonly #places = new Map<string, { readonly place: string; readonly process: SimulatedProcess }>();
+  /** By name: what ends the hold of a watch on the place of a shard; shards that start wait for it. */
+  readonly #holds = new Map<string, Promise<void>>();
   readonly #watchers = new Set<(addresses: readonly string[]) => void>();
   /** Of every shard that is to be there, up or not: what DNS knows. */
   readonly #addresses = new Set<string>();
@@ -249,9 +254,14 @@ export class SimulatedCluster {
     this.#addresses.add(address);
     this.#announce();
     this.#trace.add(process.name, 'starts');
-    process.deliver(() => {
-      void node.join().then(() => node.start());
-    });
+    const join = (): void => {
+      process.deliver(() => {
+        void node.join().then(() => node.start());
+      });
+    };
+    const hold = this.#holds.get(shardName);
+    if (hold === undefined) join();
+    else void hold.then(join);
     return shard;
   }
 
@@ -341,6 +351,33 @@ export class SimulatedCluster {
     const place = last === undefined || last.process.alive ? process.name : last.place;
     this.#places.set(shardName, { place, process });
     return place;
+  }
+
+  /**
+   * The connection of the watch of a shard's place breaks. As the kernel does, this lets it have the place only if the
+   * last process there has ended and no other one has come, and makes one that comes wait. It gives up soon.
+   */
+  doubtPlace(shardName: string): void {
+    const last = this.#places.get(shardName);
+    if (last === undefined) return;
+    const process = this.#createProcess(`watch-${shardName}`);
+    const { clock } = process;
+    const log = this.#createLog(process);
+    const store = createStoreView(this.world, this.#rules, process);
+    const isVacant = !last.process.alive && !this.#holds.has(shardName);
+    const { promise: released, resolve } = Promise.withResolvers<void>();
+    let isHeld = isVacant;
+    const release = (): void => {
+      if (isVacant && isHeld) this.#holds.delete(shardName);
+      isHeld = false;
+      resolve();
+    };
+    if (isVacant) this.#holds.set(shardName, released);
+    this.scheduler.after(process.random.pick([20, 200, 1500]), release);
+    this.#trace.add(process.name, isVacant ? 'has the place' : 'finds the place taken');
+    const promisesMs = outlastMs({ ...READER_LIMITS, ...this.#profile.readerLimits });
+    const held = { isHeld: () => isHeld, release };
+    process.deliver(() => void declareVacant({ store, clock, log }, { place: last.place, held, promisesMs }));
   }
 
   /** As SIGKILL; `silently`: as the loss of its machine. */

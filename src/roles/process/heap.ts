@@ -32,7 +32,7 @@ export function collectStartGarbage(): void {
 }
 
 /** Options of Node that bound the heap, in every spelling that V8 accepts. */
-const HEAP_OPTION = /--max[-_](old[-_]space|heap)[-_]size/;
+export const HEAP_OPTION = /--max[-_](old[-_]space|heap)[-_]size/;
 
 /** How a process was started, as in `node:process`, with its arguments and environment. */
 export type ProcessStart = Pick<NodeJS.Process, 'argv' | 'argv0' | 'env' | 'execArgv' | 'execPath' | 'execve'> & {

@@ -3,7 +3,6 @@
 
 import { credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { Clock, Random, Timer } from '../../core/async/clock.ts';
-import { splitAddress } from '../../core/text/addresses.ts';
 import { Peer } from '../../rpc/messages.ts';
 import type { ClusterIdentity } from '../../rpc/transport/cluster-identity.ts';
 import { createGrpcTransport } from '../../rpc/transport/grpc-transport.ts';
@@ -88,18 +87,6 @@ export function openLoopBack(
       dial.close();
     },
   };
-}
-
-const LOOP_BACK_HOSTS: ReadonlyMap<string, string> = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['0', '127.0.0.1'],
-  ['::', '[::1]'],
-]);
-
-/** The address at which a process dials its own server that listens on `address`. */
-export function loopBackAddress(address: string): string {
-  const { host, port } = splitAddress(address);
-  return `${LOOP_BACK_HOSTS.get(host) ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
 }
 
 /** Over gRPC, as a front would, with the shard's own certificate. */

@@ -7,6 +7,7 @@ import { isWildcard } from '../../config/cluster-parsers.ts';
 import { parseShardName } from '../../config/parsers.ts';
 import { WrongSetting } from '../../config/setting.ts';
 import type { ShardConfig } from '../../config/settings.ts';
+import { splitAddress } from '../../core/text/addresses.ts';
 import { StartError } from './start-error.ts';
 
 /** The stable name of the shard: as set, otherwise the host name. */
@@ -31,6 +32,18 @@ export function resolveAdvertised(
 ): string {
   if (config.rpcAdvertise !== undefined) return config.rpcAdvertise;
   return isWildcard(bound) ? `${hostName}${bound.slice(bound.lastIndexOf(':'))}` : bound;
+}
+
+const LOOP_BACK_HOSTS: ReadonlyMap<string, string> = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['0', '127.0.0.1'],
+  ['::', '[::1]'],
+]);
+
+/** The address at which a process dials its own server that listens on `address`. */
+export function loopBackAddress(address: string): string {
+  const { host, port } = splitAddress(address);
+  return `${LOOP_BACK_HOSTS.get(host) ?? (host.includes(':') ? `[${host}]` : host)}:${port}`;
 }
 
 // ---- the place of a shard ----

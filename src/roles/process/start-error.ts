@@ -6,7 +6,9 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { ConfigError } from '../../config/read-config.ts';
+import { type Clock, delay } from '../../core/async/clock.ts';
 import { splitAddress } from '../../core/text/addresses.ts';
+import type { Log } from '../../telemetry/log.ts';
 
 /** Its message is complete: the problem, where it is, and what to do. */
 export class StartError extends Error {
@@ -31,9 +33,12 @@ const ADDRESS_REASONS: readonly (readonly [RegExp, string])[] = [
   [/ENOTFOUND|EAI_AGAIN|name resolution/i, 'has a host name that does not resolve'],
 ];
 
+const textOf = (error: unknown): string =>
+  error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : '';
+
 /** Why nothing can listen on the address, as a sentence; undefined: the error says nothing about that. */
 function faultOf(error: unknown, setting: string, address: string): string | undefined {
-  const text = error instanceof Error ? `${'code' in error ? String(error.code) : ''} ${error.message}` : '';
+  const text = textOf(error);
   const reason = ADDRESS_REASONS.find(([pattern]) => pattern.test(text))?.[1];
   if (reason === undefined) return undefined;
   const holder = IN_USE.test(text) ? findPortHolder(splitAddress(address).port) : undefined;
@@ -53,6 +58,28 @@ export async function listenOn<Server>(
     const fault = faultOf(error, setting, address);
     if (fault === undefined) throw error;
     throw new StartError(fault, { cause: error });
+  }
+}
+
+/** The watch of a place (place-watch.ts) holds the address of a shard that has died for so long at most. */
+const ADDRESS_FREE_MS_MAX = 2000;
+const ADDRESS_POLL_MS = 10;
+
+/** Runs `listen` again while another process has the address, for up to 2 s. */
+export async function listenOnceFree<Server>(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  address: string,
+  listen: () => Promise<Server>,
+): Promise<Server> {
+  const giveUpMs = clock.monotonicMs() + ADDRESS_FREE_MS_MAX;
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await listen();
+    } catch (error) {
+      if (!IN_USE.test(textOf(error)) || clock.monotonicMs() > giveUpMs) throw error;
+      if (tries === 0) log.info({ address, waitsMs: ADDRESS_FREE_MS_MAX }, 'the address is in use; waiting for it');
+      await delay(clock, ADDRESS_POLL_MS);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // Declares incarnations dead that are known to have ended, so that no shard waits for their leases. Invariant: a member
-// is declared dead here only on certain knowledge. Either its own process ended the session, or a later process runs in
-// a place where only one can run.
+// is declared dead here only on certain knowledge. Either its own process ended the session, or another process is in a
+// place where only one can be: a later shard, or the watch of the place (roles/watch.ts).
 
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { MemberRow, MemberStore } from '../../store/store.ts';
@@ -73,6 +73,29 @@ export async function declarePredecessors(
       }
     }),
   );
+}
+
+/** What holds a place, without being a member (roles/process/place-watch.ts). */
+export interface HeldPlace {
+  /** Whether no other process can be there now. */
+  isHeld(): boolean;
+  /** Lets a shard take the place. */
+  release(): void;
+}
+
+/**
+ * Declares every member of a held place dead. Lets go of the place once it has listed them: a shard that takes it then
+ * is another incarnation. Resolves to whether the place was held for long enough; then it is known who was there.
+ */
+export async function declareVacant(
+  ports: PredecessorsPorts & { readonly log: Log },
+  { place, held, promisesMs }: { readonly place: string; readonly held: HeldPlace; readonly promisesMs: number },
+): Promise<boolean> {
+  const rows = await findPredecessors(ports, { place, isThere: held.isHeld });
+  const isKnown = held.isHeld();
+  held.release();
+  await declarePredecessors(ports, rows, promisesMs);
+  return isKnown;
 }
 
 const warn = (log: Log, error: unknown): void =>

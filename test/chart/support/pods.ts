@@ -7,6 +7,7 @@ export interface Container {
   readonly image?: string;
   readonly ports?: readonly { readonly name: string }[];
   readonly args?: readonly string[];
+  readonly restartPolicy?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly securityContext?: {
     readonly allowPrivilegeEscalation?: boolean;

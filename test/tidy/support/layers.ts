@@ -136,6 +136,7 @@ const INNER_LAYERS = new Map<string, readonly string[]>([
       'shard.ts',
       'console.ts',
       'migrate.ts',
+      'watch.ts',
       'open',
       'dev',
       'process',

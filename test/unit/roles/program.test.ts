@@ -62,7 +62,7 @@ function commandsOf(text: string): string[] {
 }
 
 const CLUSTER_ROLES: readonly string[] = ['front', 'shard', 'console', 'migrate'];
-const WITHOUT_DATA: readonly string[] = ['testing', ...CLUSTER_ROLES];
+const WITHOUT_DATA: readonly string[] = ['testing', 'watch', ...CLUSTER_ROLES];
 
 describe('--help', async () => {
   const commands = commandsOf(await help());
@@ -84,7 +84,7 @@ describe('--help', async () => {
       assert.match(text, new RegExp(`^Usage: grantd ${command}`));
       assert.equal(/^ {2}GRANTD_DATA_DIR /m.test(text), !WITHOUT_DATA.includes(command));
       assert.equal(/^ {2}GRANTD_HTTP_ADDRESS /m.test(text), ['dev', 'front'].includes(command));
-      assert.equal(/^ {2}GRANTD_STORE /m.test(text), ['dev', 'shard', 'migrate'].includes(command));
+      assert.equal(/^ {2}GRANTD_STORE /m.test(text), ['dev', 'shard', 'watch', 'migrate'].includes(command));
       for (const child of commandsOf(text)) {
         const childText = await help(command, child);
         assert.match(childText, new RegExp(`^Usage: grantd ${command} ${child}`));

@@ -2,12 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import {
-  type LoopBack,
-  loopBackAddress,
-  loopBackTransport,
-  openLoopBack,
-} from '../../../../src/roles/process/self-probe.ts';
+import { type LoopBack, loopBackTransport, openLoopBack } from '../../../../src/roles/process/self-probe.ts';
+import { loopBackAddress } from '../../../../src/roles/process/shard-identity.ts';
 import { systemClock, systemRandom } from '../../../../src/roles/process/system.ts';
 import type { ReceivedShardMessage } from '../../../../src/rpc/messages.ts';
 import { listenShardServer } from '../../../../src/rpc/serving/server.ts';

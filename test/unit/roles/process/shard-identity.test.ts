@@ -4,8 +4,12 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { loopBackAddress } from '../../../../src/roles/process/self-probe.ts';
-import { readPlace, resolveAdvertised, resolveShardName } from '../../../../src/roles/process/shard-identity.ts';
+import {
+  loopBackAddress,
+  readPlace,
+  resolveAdvertised,
+  resolveShardName,
+} from '../../../../src/roles/process/shard-identity.ts';
 import { StartError } from '../../../../src/roles/process/start-error.ts';
 
 describe('the name of a shard', () => {

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { declareEnded, declarePredecessors, findPredecessors } from '../../../../src/shard/ownership/predecessors.ts';
+import {
+  declareEnded,
+  declarePredecessors,
+  declareVacant,
+  findPredecessors,
+} from '../../../../src/shard/ownership/predecessors.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { MemoryStore } from '../../../kit/store/memory-store.ts';
 import { createMember } from '../../../kit/store/store-fixtures.ts';
@@ -82,6 +87,37 @@ describe('predecessors', () => {
     await store.writeHeartbeat(heartbeat, soon());
     assert.equal(await declareEnded({ store, clock }, { incarnation, heartbeat: 1 }), true);
     assert.equal(await stateOf(incarnation), 'dead');
+  });
+
+  it('declares the members of a held place dead, and lets go of it once they are known', async () => {
+    const earlier = await insert({ place: 'here' });
+    const elsewhere = await insert({ place: 'there', shardName: 'shard-0' });
+    let isHeld = true;
+    const release = () => {
+      isHeld = false;
+    };
+    const options = { place: 'here', held: { isHeld: () => isHeld, release }, promisesMs: PROMISES_MS };
+    const declaring = declareVacant({ store, clock, log }, options);
+    await clock.advance(PROMISES_MS - 1);
+    assert.deepEqual([isHeld, await stateOf(earlier)], [false, 'alive']);
+    const later = await insert({ place: 'here' });
+    await clock.advance(1);
+    assert.equal(await declaring, true);
+    assert.deepEqual(
+      [await stateOf(earlier), await stateOf(later), await stateOf(elsewhere)],
+      ['dead', 'alive', 'alive'],
+    );
+  });
+
+  it('declares nobody dead whose place is not held until they are known', async () => {
+    const living = await insert({ place: 'here' });
+    let isHeld = true;
+    const held = { isHeld: () => isHeld, release: () => {} };
+    const declaring = declareVacant({ store, clock, log }, { place: 'here', held, promisesMs: PROMISES_MS });
+    isHeld = false;
+    await clock.advance(PROMISES_MS);
+    assert.equal(await declaring, false);
+    assert.equal(await stateOf(living), 'alive');
   });
 
   it('leaves the others to their leases if the store does not respond', async () => {
