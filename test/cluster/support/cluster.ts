@@ -188,6 +188,13 @@ export class Cluster {
     return shard;
   }
 
+  /** What declares the shard dead once its process has ended; not started. */
+  watchOf({ name: shardName, options }: ServiceProcess): ServiceProcess {
+    const name = `watch-of-${shardName}`;
+    const args = [...options.args.slice(0, -1), 'watch'];
+    return new ServiceProcess({ ...options, name, args, logFile: join(this.directory, `${name}.log`) });
+  }
+
   #addFront(): void {
     const index = this.#fronts.length;
     const host = FIRST_FRONT_HOST + index;

@@ -23,6 +23,8 @@ import {
 
 /** Of a killed shard: its lease, and the openings of its slots. One that starts again in its place takes no longer. */
 const FAILOVER_MS_MAX = 4000;
+/** Of a killed shard whose place is watched: nobody waits for its lease, nor for its restart. */
+const WATCHED_FAILOVER_MS_MAX = 2500;
 /** Of a tenant whose slot moves, and of the slowest of them all. */
 const HANDOVER_MS_MAX = 300;
 const WORST_HANDOVER_MS_MAX = 900;
@@ -107,6 +109,28 @@ const killShard: Trial = {
       assert.ok(p99 <= OTHERS_MS_MAX, `the p99 of others: ${p99} ms`);
       assert.ok(worst <= FAILOVER_MS_MAX, `a tenant was without answers for ${worst} ms`);
     });
+  },
+};
+
+const watchedShard: Trial = {
+  name: 'kill -9 of a shard whose place is watched',
+  async run(bench) {
+    const { cluster } = bench;
+    const victim = cluster.shard(1);
+    const watch = cluster.watchOf(victim);
+    watch.start();
+    try {
+      await waitFor(`${watch.name} to watch`, () => watch.logTail().includes('watching'));
+      const { outcome, owned, worst } = await killUnderLoad(bench, 'watched-shard', victim, () =>
+        waitUntilTakenOver(bench, victim.name),
+      );
+      bench.say(`  ${owned.size} tenants of the killed shard were answered again after ${worst.toFixed(0)} ms`);
+      assertNoFailures(outcome);
+      assert.match(watch.logTail(), /declared it dead/);
+      outcome.judge(() => assert.ok(worst <= WATCHED_FAILOVER_MS_MAX, `a tenant was without answers for ${worst} ms`));
+    } finally {
+      await watch.stop();
+    }
   },
 };
 
@@ -410,6 +434,7 @@ export const SHARD_FAULTS: readonly Trial[] = [killShard, readerCutOff];
 /** More than a minute, or what others or the simulation cover in part: not in every run. */
 export const SLOW_SHARD_FAULTS: readonly Trial[] = [
   rollingRestart,
+  watchedShard,
   crashShard,
   pauseShard,
   cutOffFromStore,
