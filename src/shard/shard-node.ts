@@ -26,7 +26,7 @@ import { busiestTenant, reportClocks, reportShard, tenureObservers } from './obs
 import { HealthWatch } from './ownership/health.ts';
 import { Membership } from './ownership/membership.ts';
 import { MembershipLease } from './ownership/membership-lease.ts';
-import { Ownership } from './ownership/ownership.ts';
+import { Ownership, type SuccessorPort } from './ownership/ownership.ts';
 import { declarePredecessors, findPredecessors } from './ownership/predecessors.ts';
 import { Readiness } from './ownership/readiness.ts';
 import { createSharing, type StoreSharing } from './ownership/store-sharing.ts';
@@ -51,7 +51,7 @@ export interface ShardNodeDependencies {
   readonly log: Log;
   readonly metrics: Metrics;
   /** The other shards, whose tenants this one may read for. */
-  readonly owners: OwnerPort;
+  readonly owners: OwnerPort & SuccessorPort;
   /** See `TenureDependencies`: only if the shard has its store alone. */
   readonly commitCounts?: CommitCounts | undefined;
   /** All shards of the process share this one budget. */
@@ -329,6 +329,8 @@ export class ShardNode implements Shard {
         clock,
         budget,
         promises: this.#promises,
+        successors: this.#dependencies.owners,
+        session: () => this.#session,
         log,
         membership: this.#membership,
         createTenure: (row, session) => this.#createTenure(row, session),
@@ -418,6 +420,7 @@ export class ShardNode implements Shard {
       readIndexes: this.#readIndexes,
       readsAll: this.#dependencies.commitCounts !== undefined,
       readers: this.#readers,
+      handovers: this.#ownership,
       readersOf: (memory) => this.#readerChoice.of(memory),
       busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,

@@ -282,7 +282,45 @@ export interface ReaderCalls {
   followTenant: Call<object, FollowRequest, FollowAnswer>;
 }
 
-export interface ShardCalls extends TenantCalls, OperatorCalls, ReaderCalls {}
+/** A slot that its owner will hand over. */
+export interface ExpectedSlot {
+  readonly slot: number;
+  /** The incarnation that gets it. */
+  readonly successor: string;
+}
+
+/** The end of a log whose owner has stopped: the outcome of each of its appends is known. */
+export interface SettledLog {
+  readonly lastSeq: number;
+  /** The smallest base that the next entry may have. */
+  readonly nextBase: number;
+  /** How far the time of entries is behind their bases. */
+  readonly behindMs: number;
+}
+
+/** A slot whose row names the successor, as its previous owner has written it. */
+export interface HandedOverSlot extends ExpectedSlot {
+  /** The successor's. */
+  readonly epoch: number;
+  /** See `SlotRow`. */
+  readonly first: number;
+  readonly opened: number | undefined;
+  /** Undefined: an append of the previous owner may still arrive. */
+  readonly settled: SettledLog | undefined;
+}
+
+/** The calls by which an owner hands a slot over to another shard. Only a proven shard has them. */
+export interface HandoverCalls {
+  /** Resolves when the successor has read ahead what it needs to open the slot. */
+  expectSlot: Call<object, ExpectedSlot, undefined>;
+  /** Resolves when the successor serves the slot. Rejects with `not-serving` if it does not. */
+  takeSlot: Call<object, HandedOverSlot, undefined>;
+}
+
+/** The calls that shards make to each other. */
+export interface InterShardCalls extends ReaderCalls, HandoverCalls {}
+
+export interface ShardCalls extends TenantCalls, OperatorCalls, InterShardCalls {}
 export type CallName = keyof ShardCalls;
 export type CallerOf<Name extends CallName> = ShardCalls[Name]['caller'];
 export type RequestOf<Name extends CallName> = ShardCalls[Name]['request'];
@@ -354,9 +392,9 @@ export interface ConsoleConnection {
 }
 
 /** The connection of another shard. */
-export interface ReaderConnection {
+export interface ShardConnection {
   readonly tenant: TenantConnection;
-  readonly reader: CallServer<ReaderCalls>;
+  readonly shard: CallServer<InterShardCalls>;
 }
 
 export interface Shard {
@@ -367,7 +405,7 @@ export interface Shard {
   /** For a peer that has proved to be a console. */
   connectConsole(): ConsoleConnection;
   /** For a peer that has proved to be a shard. */
-  connectShard(): ReaderConnection;
+  connectShard(): ShardConnection;
   routes(): Routes;
   /** Calls `onChange` at every change of `routes()`, until the returned function is called. */
   watchRoutes(onChange: () => void): () => void;

@@ -299,7 +299,7 @@ export class ScriptedShard implements Shard {
 
   connectShard() {
     const connection = this.#connect(this.world.node.connectShard());
-    return { tenant: connection, reader: connection };
+    return { tenant: connection, shard: connection };
   }
 
   #connect(real: ServedPeer): ScriptedConnection {

@@ -47,14 +47,14 @@ function methodsOf(connection: unknown): object {
 
 /** A call on the part of a connection that has it. */
 export function callOn<Name extends CallName>(
-  { tenant, operator, reader }: ServedPeer,
+  { tenant, operator, shard }: ServedPeer,
   name: Name,
   caller: CallerOf<Name>,
   request: RequestOf<Name>,
 ): Promise<AnswerOf<Name>> {
   const { access } = CALLS[name];
   const ofOperator = access === 'console' || access === 'operator-handle';
-  const part = access === 'shard' ? reader : ofOperator ? operator : tenant;
+  const part = access === 'shard' ? shard : ofOperator ? operator : tenant;
   return (part as CallServer<ShardCalls>).call(name, caller, request);
 }
 

@@ -226,8 +226,8 @@ export const MUTATIONS: readonly Mutation[] = [
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
-        within: 'recoverLog',
-        find: 'record.epoch < highestEpoch',
+        within: 'replayLog',
+        find: 'record.epoch < replayed.highestEpoch',
         replace: 'false',
       },
     ],
@@ -529,6 +529,40 @@ export const MUTATIONS: readonly Mutation[] = [
         file: 'src/shard/log/tenure.ts',
         within: 'promiseQuiet',
         find: 'memory.uncollectedMs <= nowMs + ms + QUIET_SLACK_MS',
+        replace: 'false',
+      },
+    ],
+  },
+  {
+    name: 'settled-in-doubt',
+    what: 'An owner says where its log ends while the outcome of an append is not known.',
+    caughtBy: 'delays',
+    from: 5,
+    edits: [
+      {
+        file: 'src/shard/log/appender.ts',
+        within: 'settled',
+        find: 'this.#running || this.#hasWork || this.#closed',
+        replace: 'this.#closed',
+      },
+    ],
+  },
+  {
+    name: 'settled-and-not-compared',
+    what: 'The same, and the successor takes an entry behind that end for one that everybody skips.',
+    caughtBy: 'delays',
+    from: 70,
+    edits: [
+      {
+        file: 'src/shard/log/appender.ts',
+        within: 'settled',
+        find: 'this.#running || this.#hasWork || this.#closed',
+        replace: 'this.#closed',
+      },
+      {
+        file: 'src/shard/log/appender.ts',
+        within: 'append',
+        find: 'present.epoch === this.#epoch - 1',
         replace: 'false',
       },
     ],

@@ -83,6 +83,15 @@ export const PROBES: readonly Probe[] = [
     },
   },
   {
+    name: 'settled-log',
+    what: 'A successor serves a slot from where its previous owner has left the log.',
+    edit: {
+      file: 'src/shard/log/recovery.ts',
+      find: 'const isBehind = checkpoint.seq < lastSeq;',
+      replace: 'reached(); const isBehind = checkpoint.seq < lastSeq;',
+    },
+  },
+  {
     name: 'page-evicted',
     what: 'A page is evicted, because memory is short.',
     edit: {

@@ -37,7 +37,8 @@ export async function openTemporaryShard(
   const meta = await awaitMeta({ signal: new AbortController().signal, onWaiting() {} });
   const budget = createMemoryBudget(metrics, turns, PAGE_CACHE_BYTES);
   // It is alone, so it owns every slot.
-  const owners = { follow: () => Promise.reject(new ShardFailure('not-serving', 'There is no other shard.')) };
+  const refuse = () => Promise.reject(new ShardFailure('not-serving', 'There is no other shard.'));
+  const owners = { follow: refuse, expect: refuse, take: refuse };
   const node = createShardNode(
     { ...dependencies, store, budget, owners },
     { ...options, meta, plans: BUILT_IN_PLANS, exclusive: true },

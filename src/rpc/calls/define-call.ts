@@ -11,8 +11,8 @@ import type {
   CallServer,
   HandleRight,
   InAttempt,
+  InterShardCalls,
   OperatorCalls,
-  ReaderCalls,
   RequestOf,
   ShardCalls,
   TenantCalls,
@@ -41,7 +41,7 @@ type AccessOf<Name extends CallName> =
       : 'operator-handle'
     : Name extends keyof TenantCalls
       ? 'peer'
-      : Name extends keyof ReaderCalls
+      : Name extends keyof InterShardCalls
         ? 'shard'
         : 'console';
 
@@ -56,7 +56,7 @@ export interface ServedPeer {
   /** Only for a console. */
   readonly operator?: CallServer<OperatorCalls> | undefined;
   /** Only for another shard. */
-  readonly reader?: CallServer<ReaderCalls> | undefined;
+  readonly shard?: CallServer<InterShardCalls> | undefined;
 }
 
 export type CallSpec<Name extends CallName> = WriteOf<Name> & {
@@ -107,7 +107,7 @@ function connectionFor(peer: ServedPeer, access: Access): Partial<CallServer<Sha
       if (peer.operator !== undefined) return peer.operator;
       throw new GrantdError('insufficient-scope', 'Only the operator’s console may make this call.');
     case 'shard':
-      if (peer.reader !== undefined) return peer.reader;
+      if (peer.shard !== undefined) return peer.shard;
       throw new GrantdError('insufficient-scope', 'Only another shard may make this call.');
     default:
       return peer.tenant;

@@ -10,6 +10,7 @@ import { clusterCalls } from './cluster.ts';
 import type { DefinedCall } from './define-call.ts';
 import { grantCalls } from './grants.ts';
 import { handleCalls } from './handles.ts';
+import { handoverCalls } from './handovers.ts';
 import { keyCalls } from './keys.ts';
 import { listingCalls } from './listings.ts';
 import { namespaceCalls } from './namespaces.ts';
@@ -29,6 +30,7 @@ export const CALLS: { readonly [Name in CallName]: DefinedCall<Name> } = Object.
   ...tenantCalls,
   ...clusterCalls,
   ...readerCalls,
+  ...handoverCalls,
 });
 
 /** Any of them, as a server sees it. */

@@ -1,13 +1,25 @@
-// The links of a shard to the owners of tenants that it reads for: one per address, dialled at the first call and
-// closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
+// The links of a shard to other shards: to the owners of tenants that it reads for, and to the successors of its slots.
+// One per address, dialled at the first call and closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
 // with its reply or with the connection; the links are bounded, and so are the calls that wait at each.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { SHARD_ADDRESSES_MAX } from '../../core/limits.ts';
 import { isAddress } from '../../core/text/addresses.ts';
+import type { SuccessorPort } from '../../shard/ownership/ownership.ts';
 import type { OwnerPort } from '../../shard/readers/follow-tenant.ts';
-import { type FollowAnswer, type FollowRequest, ShardFailure } from '../../shard/shard.ts';
+import {
+  type AnswerOf,
+  type ExpectedSlot,
+  type FollowAnswer,
+  type FollowRequest,
+  type HandedOverSlot,
+  type InterShardCalls,
+  type RequestOf,
+  ShardFailure,
+} from '../../shard/shard.ts';
+import type { CallBody, DefinedCall } from '../calls/define-call.ts';
+import { handoverCalls } from '../calls/handovers.ts';
 import { readerCalls } from '../calls/readers.ts';
 import { Peer, type ReceivedReply } from '../messages.ts';
 import { OUTSTANDING_MAX } from '../protocol.ts';
@@ -33,24 +45,32 @@ export interface OwnerLinksOptions {
   readonly slots: number;
 }
 
-class Follow implements Receiver {
-  readonly request: FollowRequest;
-  readonly #resolve: (answer: FollowAnswer) => void;
+/** A call that waits for its reply. */
+class InterShardCall<Name extends keyof InterShardCalls = keyof InterShardCalls> implements Receiver {
+  readonly #call: DefinedCall<Name>;
+  readonly #request: RequestOf<Name>;
+  readonly #resolve: (answer: AnswerOf<Name>) => void;
   readonly #reject: (error: GrantdError | ShardFailure) => void;
 
   constructor(
-    request: FollowRequest,
-    resolve: (answer: FollowAnswer) => void,
+    call: DefinedCall<Name>,
+    request: RequestOf<Name>,
+    resolve: (answer: AnswerOf<Name>) => void,
     reject: (error: GrantdError | ShardFailure) => void,
   ) {
-    this.request = request;
+    this.#call = call;
+    this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
+  get body(): CallBody {
+    return this.#call.toWire(this.#request);
+  }
+
   onReply(reply: ReceivedReply): void {
     try {
-      this.#resolve(readerCalls.followTenant.answerOf(reply, this.request));
+      this.#resolve(this.#call.answerOf(reply, this.#request));
     } catch (error) {
       this.#reject(GrantdError.from(error));
     }
@@ -61,12 +81,15 @@ class Follow implements Receiver {
   }
 }
 
+/** What a link asks of a call. */
+type WaitingCall = Receiver & Pick<InterShardCall, 'body'>;
+
 class OwnerLink {
   readonly #clock: Clock;
   readonly #queue = new CallQueue();
-  readonly #link: StreamLink<Follow>;
+  readonly #link: StreamLink<WaitingCall>;
   /** Calls that wait for the connection. */
-  #early: Follow[] = [];
+  #early: WaitingCall[] = [];
   #calledAtMs: number;
   #idle: Timer;
 
@@ -87,10 +110,13 @@ class OwnerLink {
     this.#idle = this.#watchIdle(IDLE_MS_MAX, onIdle);
   }
 
-  follow(request: FollowRequest): Promise<FollowAnswer> {
+  call<Name extends keyof InterShardCalls>(
+    defined: DefinedCall<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
     this.#calledAtMs = this.#clock.monotonicMs();
     return new Promise((resolve, reject) => {
-      const call = new Follow(request, resolve, reject);
+      const call = new InterShardCall(defined, request, resolve, reject);
       if (this.#link.ready) this.#send(call);
       else if (this.#early.length < OUTSTANDING_MAX) this.#early.push(call);
       else reject(new GrantdError('overloaded', 'Too many calls are waiting for the connection to one shard.'));
@@ -111,9 +137,9 @@ class OwnerLink {
     }, inMs);
   }
 
-  #send(call: Follow): void {
+  #send(call: WaitingCall): void {
     const id = this.#link.enlist(call);
-    if (id !== 0) this.#queue.add({ ...readerCalls.followTenant.toWire(call.request), id, handle: 0, attempt: null });
+    if (id !== 0) this.#queue.add({ ...call.body, id, handle: 0, attempt: null });
   }
 
   #sendEarly(): void {
@@ -130,7 +156,7 @@ class OwnerLink {
   }
 }
 
-export class OwnerLinks implements OwnerPort {
+export class OwnerLinks implements OwnerPort, SuccessorPort {
   readonly #dependencies: StreamLinkDependencies;
   readonly #hello: ReturnType<ShardDialOptions['hello']>;
   readonly #links = new Map<string, OwnerLink>();
@@ -141,10 +167,16 @@ export class OwnerLinks implements OwnerPort {
     this.#hello = { name, version, peer: Peer.PEER_SHARD, slots };
   }
 
-  async follow(address: string, request: FollowRequest): Promise<FollowAnswer> {
-    const link = this.#links.get(address) ?? this.#dial(address);
-    if (link === undefined) throw new ShardFailure('not-serving', 'The owner cannot be dialled.');
-    return link.follow(request);
+  follow(address: string, request: FollowRequest): Promise<FollowAnswer> {
+    return this.#call(address, readerCalls.followTenant, request);
+  }
+
+  expect(address: string, slot: ExpectedSlot): Promise<undefined> {
+    return this.#call(address, handoverCalls.expectSlot, slot);
+  }
+
+  take(address: string, slot: HandedOverSlot): Promise<undefined> {
+    return this.#call(address, handoverCalls.takeSlot, slot);
   }
 
   /** Closes every link. What waits fails, and so does every later call. */
@@ -152,6 +184,16 @@ export class OwnerLinks implements OwnerPort {
     this.#closed = true;
     for (const link of this.#links.values()) link.close();
     this.#links.clear();
+  }
+
+  async #call<Name extends keyof InterShardCalls>(
+    address: string,
+    call: DefinedCall<Name>,
+    request: RequestOf<Name>,
+  ): Promise<AnswerOf<Name>> {
+    const link = this.#links.get(address) ?? this.#dial(address);
+    if (link === undefined) throw new ShardFailure('not-serving', 'The shard cannot be dialled.');
+    return link.call(call, request);
   }
 
   #dial(address: string): OwnerLink | undefined {

@@ -10,7 +10,11 @@
 //                     │   occupied, lower epoch ▶ next seq│
 //                     └──  occupied, higher epoch ▶ lost: the tenure ends, no caller gets a result
 //
-// An operation of such a tenant joins a batch once the promise will probably be over by the end of the append: the
+// Where the previous owner has settled its log, the tenure serves reads before it has an entry of its own. The first
+// append then is an empty entry, which fences the log; no operation is decided before. An entry of that previous owner
+// in its place would be one that reads have missed: it ends the tenure, and fails every simulation.
+//
+// An operation of a tenant with a promise joins a batch once that will probably be over by the end of the append: the
 // other tenants of the slot do not wait for it.
 
 import { assert } from '../../core/assert.ts';
@@ -19,10 +23,10 @@ import { GrantdError } from '../../core/errors.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { AppendOutcome, LogRecord, Stamp } from '../../store/store.ts';
 import { currentSpan, type TraceSpan } from '../../telemetry/spans.ts';
-import { ShardFailure } from '../shard.ts';
+import { type SettledLog, ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import { Draft } from './draft.ts';
-import { type EntryOperation, encodeEntry, encodeOperation, followingBase } from './entries.ts';
+import { type EntryOperation, type EntryTime, encodeEntry, encodeOperation, followingBase } from './entries.ts';
 import { InFlightOperations } from './idempotency/cache.ts';
 import { AppendTimes } from './quiet-promises.ts';
 import { type LogEnd, LogTime, timeOfStamp } from './slot-time.ts';
@@ -83,12 +87,14 @@ export class Appender {
   #advance: PromiseWithResolvers<void> | undefined;
   #settingBack: SettingBack | undefined;
   #running = false;
+  /** Waits for the entry that fences the log. Undefined: the log has one of this epoch. */
+  #fencing: PromiseWithResolvers<number> | undefined;
   #settlingSinceMs: number | undefined;
   /** While it is being appended, and until it is committed. */
   #pending: Batch | undefined;
   /** How long it has waited for promises. */
   #heldMs = 0;
-  readonly #appends = new AppendTimes();
+  readonly #appendTimes = new AppendTimes();
   /** Ends the wait for promises, while that is all there is to do. */
   #endWait: (() => void) | undefined;
   readonly #commitWindow: GroupCommitWindow;
@@ -103,6 +109,20 @@ export class Appender {
     this.#lastSeq = end.lastSeq;
     this.#nextBase = end.nextBase;
     this.time = new LogTime(ports.clock, end);
+    if (!end.fenced) this.#fencing = Promise.withResolvers();
+  }
+
+  /** Resolves with the seq of the first entry of this epoch, once the log has it. */
+  fence(): Promise<number> {
+    if (this.#fencing === undefined) return Promise.resolve(this.#lastSeq);
+    this.#start();
+    return this.#fencing.promise;
+  }
+
+  /** Undefined: the outcome of an append is not known yet, or there is something to append. */
+  get settled(): SettledLog | undefined {
+    if (this.#running || this.#hasWork || this.#closed !== undefined) return undefined;
+    return { lastSeq: this.#lastSeq, nextBase: this.#nextBase, behindMs: this.behindMs };
   }
 
   get lastSeq(): number {
@@ -130,7 +150,7 @@ export class Appender {
 
   /** The median time of an append; 0: not known yet. */
   get appendMs(): number {
-    return this.#appends.medianMs;
+    return this.#appendTimes.medianMs;
   }
 
   /** Whether a write of the tenant waits or is being appended. */
@@ -215,6 +235,8 @@ export class Appender {
     this.#advance = undefined;
     this.#settingBack?.reject(failure);
     this.#settingBack = undefined;
+    this.#fencing?.reject(failure);
+    this.#fencing = undefined;
     void this.#refuse(this.#queue.clear(), failure);
   }
 
@@ -235,6 +257,10 @@ export class Appender {
   async #run(): Promise<void> {
     const { clock } = this.#ports;
     while (this.#hasWork && this.#closed === undefined) {
+      if (this.#fencing !== undefined) {
+        await this.#appendFence(this.#fencing);
+        continue;
+      }
       await this.#ports.waitForCapacity();
       // Operations that have arrived by now join this append; the next one is a whole fsync away.
       await yieldTurn(clock);
@@ -296,18 +322,31 @@ export class Appender {
   }
 
   get #hasWork(): boolean {
-    return this.#queue.length > 0 || this.#advance !== undefined || this.#settingBack !== undefined;
+    const { length } = this.#queue;
+    const asks = [this.#advance, this.#settingBack, this.#fencing];
+    return length > 0 || asks.some((asked) => asked !== undefined);
   }
 
-  /** The entry has no operations: whatever it rests on is committed. */
+  async #appendFence(fencing: PromiseWithResolvers<number>): Promise<void> {
+    try {
+      if (!(await this.#appendEmpty(this.time.next(this.#nextBase)))) return;
+      this.#fencing = undefined;
+      fencing.resolve(this.#lastSeq);
+    } catch (error) {
+      this.#loseTo(error);
+    }
+  }
+
   async #setBack(asked: SettingBack): Promise<void> {
     this.#settingBack = undefined;
     const aheadMs = asked.aheadMs();
-    if (aheadMs === 0) {
-      asked.resolve(false);
-      return;
-    }
-    const time = this.time.setBack(this.#nextBase, aheadMs);
+    if (aheadMs === 0) asked.resolve(false);
+    else if (await this.#appendEmpty(this.time.setBack(this.#nextBase, aheadMs))) asked.resolve(true);
+    else asked.reject(nothingDone());
+  }
+
+  /** An entry without operations: whatever it rests on is committed. Resolves to whether it is in the log. */
+  async #appendEmpty(time: EntryTime): Promise<boolean> {
     const batch = {
       ...time,
       operations: [],
@@ -319,8 +358,7 @@ export class Appender {
     this.#settlingSinceMs = this.#ports.clock.monotonicMs();
     const appended = await this.#append(batch);
     this.#settlingSinceMs = undefined;
-    if (appended === true) asked.resolve(true);
-    else asked.reject(nothingDone());
+    return appended === true;
   }
 
   /**
@@ -338,12 +376,16 @@ export class Appender {
     try {
       appended = await commitTraced({ slot: this.#slot, ...batch }, () => this.#append(batch));
     } catch (error) {
-      // A defect of this program. Memory may differ from the log, so the next recovery of the slot reads the log.
-      this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#loseTo(error);
     }
     if (appended === false) return nothingDone();
     if (appended === true && (await this.#leased())) return undefined;
     return new ShardFailure('undecided', 'The tenure ended while the write was in flight.');
+  }
+
+  /** A defect of this program. Memory may differ from the log, so the next recovery of the slot reads the log. */
+  #loseTo(error: unknown): void {
+    this.#lose(`the append failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   #lose(reason: string): void {
@@ -440,7 +482,7 @@ export class Appender {
       const present = outcome.kind === 'appended' ? record : outcome.record;
       if (present.entryId === entryId) {
         const tookMs = clock.monotonicMs() - startedMs;
-        if (failures === 0) this.#appends.add(tookMs);
+        if (failures === 0) this.#appendTimes.add(tookMs);
         await this.#promisesOver(batch);
         if (this.#closed !== undefined) return undefined;
         // An owner that was paused for long may have appended at a seq that the next owner has already trimmed, where
@@ -458,7 +500,9 @@ export class Appender {
         this.#lose(`the log has epoch ${present.epoch} at seq ${present.seq}`);
         return false;
       }
-      // A late write of an earlier epoch. It follows the first entry of this epoch, so every reader treats it as void.
+      // A late write of an earlier epoch. It follows the first entry of a later one, so every reader treats it as void.
+      const isMissed = this.#fencing !== undefined && present.epoch === this.#epoch - 1;
+      assert(!isMissed, `a log has an entry of its previous owner behind its settled end, at seq ${present.seq}`);
       this.#lastSeq = present.seq;
     }
     return undefined;

@@ -343,10 +343,12 @@ export class PagesAhead implements Disposable {
   #bytes = 0;
   #disposed = false;
 
-  /** Begins to read, in the background. What cannot be read now is loaded later. */
+  /** Resolves when it has read what it can. What cannot be read now is loaded later. */
+  readonly read: Promise<void>;
+
   constructor(ports: PagesAheadPorts, slot: number) {
     this.#ports = ports;
-    void this.#read(slot).catch(() => {});
+    this.read = this.#read(slot).catch(() => {});
   }
 
   /** Those that have been read by now. */

@@ -24,7 +24,7 @@ import type {
   Store,
 } from '../../store/store.ts';
 import { REBUILD_READ_BYTES } from '../memory/rebuild-queue.ts';
-import { ShardFailure } from '../shard.ts';
+import { type SettledLog, ShardFailure } from '../shard.ts';
 import { storeDeadline, yieldTurn } from '../store-calls.ts';
 import {
   decodeEntry,
@@ -90,13 +90,18 @@ export async function claimSlot(
   return store.claimSlot({ slot, expected, owner }, storeDeadline(clock));
 }
 
-/** The log from a seq to its end, record by record. Throws LogUnreadableError at a gap. */
-async function* readLog(ports: RecoveryPorts, slot: number, fromSeq: number): AsyncGenerator<LogRecord> {
+/** The log from a seq to `untilSeq`, or to its end, record by record. Throws LogUnreadableError at a gap. */
+async function* readLog(
+  ports: RecoveryPorts,
+  slot: number,
+  fromSeq: number,
+  untilSeq: number,
+): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
   let count = RECORDS_PER_FIRST_READ;
-  while (true) {
+  while (seq <= untilSeq) {
     const segment = segmentOf(seq, ports.segmentSize);
-    const limit = count;
+    const limit = Math.min(count, untilSeq - seq + 1);
     const records = await ports.store.readRecords(slot, seq, limit, storeDeadline(ports.clock));
     for (const record of records) {
       if (record.seq !== seq) {
@@ -122,50 +127,68 @@ function nextCount(records: readonly LogRecord[], count: number): number {
   return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
 }
 
+/** How far a replay of the log has come. */
+interface Replayed {
+  lastSeq: number;
+  nextBase: Stamp;
+  highestEpoch: number;
+  behindMs: number;
+}
+
+/** Before the entry at the checkpoint, which gives the epoch up to there: only valid entries are ever applied. */
+function replayFrom({ slot, first }: SlotRow, checkpoint: Checkpoint): Replayed {
+  if (checkpoint.seq + 1 < first) {
+    throw new LogUnreadableError(
+      `The log of slot ${slot} begins at seq ${first}, but the state tables contain it only up to seq ${checkpoint.seq}.`,
+    );
+  }
+  return { lastSeq: Math.max(checkpoint.seq - 1, 0), nextBase: checkpoint.stamp + 1, highestEpoch: 0, behindMs: 0 };
+}
+
+/** Takes the log into memory, from where the replay is up to `untilSeq`, or its end. */
+async function replayLog(
+  ports: RecoveryPorts,
+  { slot, epoch }: SlotRow,
+  checkpoint: Checkpoint,
+  replayed: Replayed,
+  untilSeq = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const slice = new Slice(ports.clock);
+  for await (const record of readLog(ports, slot, replayed.lastSeq + 1, untilSeq)) {
+    if (record.epoch > epoch) throw new ShardFailure('not-serving', `Slot ${slot} already has epoch ${record.epoch}.`);
+    const isVoid = record.epoch < replayed.highestEpoch;
+    replayed.highestEpoch = Math.max(replayed.highestEpoch, record.epoch);
+    replayed.lastSeq = record.seq;
+    if (record.seq === checkpoint.seq) {
+      replayed.behindMs = decodeTime(record).behindMs ?? 0;
+      continue;
+    }
+    const entry = decodeEntry(record);
+    if (!isVoid) {
+      replayed.nextBase = Math.max(replayed.nextBase, followingBase(entry));
+      replayed.behindMs = entry.behindMs ?? 0;
+      await ports.replay({ ...entry, seq: record.seq });
+    }
+    await slice.giveWay();
+  }
+  if (replayed.lastSeq < checkpoint.seq) {
+    throw new LogUnreadableError(
+      `The log of slot ${slot} lacks seq ${checkpoint.seq}, although the state tables contain it up to there.`,
+    );
+  }
+}
+
 /**
  * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's
  * claim. Throws LogUnreadableError if the log cannot be trusted, ShardFailure if another owner was first.
  */
 export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
-  let nextBase: Stamp = checkpoint.stamp + 1;
-  // The entry at the checkpoint gives the epoch up to there, since only valid entries are ever applied.
-  let lastSeq = Math.max(checkpoint.seq - 1, 0);
-  let highestEpoch = 0;
-  let behindMs = 0;
-  if (checkpoint.seq + 1 < first) {
-    throw new LogUnreadableError(
-      `The log of slot ${slot} begins at seq ${first}, but the state tables contain it only up to seq ${checkpoint.seq}.`,
-    );
-  }
-  const slice = new Slice(ports.clock);
+  const replayed = replayFrom(row, checkpoint);
   while (true) {
-    const following = readFollowing(ports, slot, lastSeq);
-    for await (const record of readLog(ports, slot, lastSeq + 1)) {
-      if (record.epoch > epoch)
-        throw new ShardFailure('not-serving', `Slot ${slot} already has epoch ${record.epoch}.`);
-      if (record.seq === checkpoint.seq) {
-        highestEpoch = record.epoch;
-        lastSeq = record.seq;
-        behindMs = decodeTime(record).behindMs ?? 0;
-        continue;
-      }
-      const entry = decodeEntry(record);
-      const isVoid = record.epoch < highestEpoch;
-      highestEpoch = Math.max(highestEpoch, record.epoch);
-      lastSeq = record.seq;
-      if (!isVoid) {
-        nextBase = Math.max(nextBase, followingBase(entry));
-        behindMs = entry.behindMs ?? 0;
-        await ports.replay({ ...entry, seq: record.seq });
-      }
-      await slice.giveWay();
-    }
-    if (lastSeq < checkpoint.seq) {
-      throw new LogUnreadableError(
-        `The log of slot ${slot} lacks seq ${checkpoint.seq}, although the state tables contain it up to there.`,
-      );
-    }
+    const following = readFollowing(ports, slot, replayed.lastSeq);
+    await replayLog(ports, row, checkpoint, replayed);
+    const { lastSeq, nextBase, behindMs } = replayed;
     if (!(await endsAt(ports, slot, lastSeq, following))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
       throw new LogUnreadableError(
@@ -187,8 +210,33 @@ export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint:
     await ports.leased();
     const open = { ...time, operations: [], seq: record.seq };
     await ports.replay(open);
-    return { slot, epoch, first, lastSeq: record.seq, nextBase: followingBase(open), behindMs, openedAtMs };
+    const fenced = true;
+    return { slot, epoch, first, lastSeq: record.seq, fenced, nextBase: followingBase(open), behindMs, openedAtMs };
   }
+}
+
+/**
+ * Brings memory up to the end of a log whose previous owner has settled it: nothing is behind that end, and nothing
+ * comes there but from this owner, whose appender begins with the entry that fences the log. `row`: what the previous
+ * owner made of it, with the outcome applied. Throws LogUnreadableError if the log does not reach that end.
+ */
+export async function recoverSettledLog(
+  ports: RecoveryPorts,
+  row: SlotRow,
+  checkpoint: Checkpoint,
+  { lastSeq, nextBase, behindMs }: SettledLog,
+): Promise<RecoveredLog> {
+  const { slot, epoch, first } = row;
+  const replayed = replayFrom(row, checkpoint);
+  const isBehind = checkpoint.seq < lastSeq;
+  if (isBehind) await replayLog(ports, row, checkpoint, replayed, lastSeq);
+  const endSeq = isBehind ? replayed.lastSeq : checkpoint.seq;
+  if (endSeq !== lastSeq) {
+    throw new LogUnreadableError(
+      `The log of slot ${slot} ends at seq ${endSeq}, but its previous owner has left it at seq ${lastSeq}.`,
+    );
+  }
+  return { slot, epoch, first, lastSeq, fenced: false, nextBase, behindMs, openedAtMs: ports.clock.monotonicMs() };
 }
 
 /** A time slice of long work. */

@@ -126,16 +126,18 @@ export class ListingTime {
 //     and they count as old, so that nothing waits for as long as a clock was wrong.
 // Once time was set back (slot-time.ts), all of this goes by bases less what each entry says it is behind its base.
 
-/** The end of the log once it contains the tenure's first entry. */
+/** The end of the log as a tenure begins with it. */
 export interface LogEnd {
   readonly slot: number;
   readonly epoch: number;
   readonly lastSeq: number;
+  /** Whether the log contains the first entry of the tenure: no other owner can append any more. */
+  readonly fenced: boolean;
   /** The smallest base that the next entry may have. */
   readonly nextBase: Stamp;
   /** How far the time of entries is behind their bases. */
   readonly behindMs: number;
-  /** When the first entry was created, on the monotonic clock. */
+  /** From which the entries of the tenure count their time, on the monotonic clock. */
   readonly openedAtMs: number;
 }
 
@@ -149,7 +151,7 @@ export class LogTime {
   readonly #clock: Clock;
   readonly #opened: LogEnd;
 
-  /** `opened`: the log as the first entry of the epoch left it. */
+  /** `opened`: the log as the tenure begins with it. */
   constructor(clock: Clock, opened: LogEnd) {
     this.#clock = clock;
     this.#opened = opened;
@@ -183,7 +185,7 @@ export class LogTime {
     return { atLeastMs: openMs, byWallMs: wallMs < 0 ? Number.POSITIVE_INFINITY : Math.max(openMs, wallMs) };
   }
 
-  /** Whole ms since the first entry of the epoch. */
+  /** Whole ms since the tenure began. */
   #elapsedMs(): number {
     return Math.floor(this.#clock.monotonicMs() - this.#opened.openedAtMs);
   }

@@ -15,7 +15,7 @@ import type { MemoryBudget } from '../memory/memory-budget.ts';
 import { DueTenants, TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
 import { TextOrder } from '../memory/text-order.ts';
 import type { HeldBytes, WriteKind } from '../memory/write-memory.ts';
-import { QUIET_SLACK_MS, ShardFailure, type SlotStatus } from '../shard.ts';
+import { QUIET_SLACK_MS, type SettledLog, ShardFailure, type SlotStatus } from '../shard.ts';
 import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
 import type { CommitCounts } from './commit-counts.ts';
@@ -31,6 +31,7 @@ import {
   rebuildWindow,
   recordOpened,
   recoverLog,
+  recoverSettledLog,
   Slice,
   type SlotState,
 } from './recovery.ts';
@@ -150,9 +151,9 @@ export class Tenure {
 
   /**
    * Recovers the slot and serves it. Throws if it cannot; the tenure has then ended. `reading`: the state of the slot,
-   * if the caller has begun to read it.
+   * if the caller has begun to read it. `settled`: where the log ends, if the previous owner has said so.
    */
-  async open(reading?: Promise<SlotState>): Promise<void> {
+  async open(reading?: Promise<SlotState>, settled?: SettledLog): Promise<void> {
     const { store, clock, ids, segmentSize } = this.#dependencies;
     const replay = (entry: CommittedEntry) => this.#replay(entry);
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
@@ -171,7 +172,9 @@ export class Tenure {
       }
       for (const row of grantCounts) this.#loadCount(row);
       await this.#takeIn(ahead?.pages ?? [], slice);
-      const end = await recoverLog(ports, this.#row, checkpoint);
+      const end = await (settled === undefined
+        ? recoverLog(ports, this.#row, checkpoint)
+        : recoverSettledLog(ports, this.#row, checkpoint, settled));
       this.#expectExpiries(grantCounts, end);
       // Those of an earlier tenure in this process, which may have committed what this one has found in the log.
       await this.#dependencies.promises.over();
@@ -197,13 +200,21 @@ export class Tenure {
       this.#state = 'serving';
       this.#dependencies.commitCounts?.raise(this.slot);
       void this.hotPages.preload();
-      void recordOpened(this.#dependencies, this, end.lastSeq, (reason) => this.#lose(reason));
+      // Rejects with the end of the tenure.
+      void this.#appender.fence().then(
+        (opened) => this.#recordOpened(opened),
+        () => {},
+      );
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
       this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
     } catch (error) {
       this.end('The slot could not be opened.');
       throw error;
     }
+  }
+
+  #recordOpened(opened: number): Promise<void> {
+    return recordOpened(this.#dependencies, this, opened, (reason) => this.#lose(reason));
   }
 
   #loadCount(row: GrantCountRow): void {
@@ -323,19 +334,35 @@ export class Tenure {
   }
 
   /**
-   * Accepts no more requests, finishes what is in flight (with `flush`, also applies and checkpoints it) and ends.
-   * Takes at most `limitMs`, since the next owner recovers from the log anyway. Afterwards the slot may be released,
-   * and is never served again in this epoch.
+   * Accepts no more requests and finishes what is in flight (with `flush`, also applies and checkpoints it). Takes at
+   * most `limitMs`, since the next owner recovers from the log anyway. Afterwards the slot may be released, and is never
+   * served again in this epoch. Resolves with the end of the log if no append is in doubt.
    */
-  async release({ limitMs, flush }: { readonly limitMs: number; readonly flush: boolean }): Promise<void> {
-    if (this.#state !== 'serving') return;
+  async release({
+    limitMs,
+    flush,
+  }: {
+    readonly limitMs: number;
+    readonly flush: boolean;
+  }): Promise<SettledLog | undefined> {
+    if (this.#state !== 'serving') return undefined;
     this.#state = 'releasing';
-    void this.hotPages.storeNow();
-    // A next owner needs no figures to serve, so it does not wait for them.
-    const usage = storeLastUsage(this.#dependencies, this.due);
     const finished = this.#appender?.drained().then(() => (flush ? this.#applier?.flush() : undefined));
-    await Promise.race([Promise.all([finished, flush && usage]), delay(this.#dependencies.clock, limitMs)]);
+    await Promise.race([finished, delay(this.#dependencies.clock, limitMs)]);
+    const settled = this.#appender?.settled;
+    // Nothing is appended or applied any more, whatever happens to the slot.
+    this.#appender?.close(new ShardFailure('not-serving', 'The slot was released.'));
+    this.#applier?.close();
+    this.#dependencies.commitCounts?.raise(this.slot);
+    return settled;
+  }
+
+  /** Ends a tenure that was released, and stores what no next owner waits for. Takes at most `limitMs`. */
+  async leave(limitMs: number): Promise<void> {
+    if (this.#state !== 'releasing') return;
+    const stored = Promise.all([this.hotPages.storeNow(), storeLastUsage(this.#dependencies, this.due)]);
     this.end('The slot was released.');
+    await Promise.race([stored, delay(this.#dependencies.clock, limitMs)]);
   }
 
   /** Drops everything. Acknowledged writes are in the log. */

@@ -17,9 +17,9 @@ const HANDOVERS_MIN = 1;
 const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
-/** The pause of a slot, as seen by the previous owner: about 50 ms on an idle machine. */
-const PROMPT_MS = 80;
-const SLOW_MS = 160;
+/** The pause of a slot, as seen by the previous owner: some 20 ms on an idle machine. */
+const PROMPT_MS = 50;
+const SLOW_MS = 80;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
 

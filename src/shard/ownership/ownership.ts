@@ -8,10 +8,17 @@
 //      ▲                        │ failed            │ another epoch in the log
 //      └────── retried ◀────────┴───────────────────┘ or the session ended
 //
+// A handover: the successor is told to expect the slot, and reads ahead; the owner stops and drains; a conditional write
+// makes the successor the owner; the owner tells it that, and where the log ends, and the successor serves. If it is not
+// told, it finds the row in its next round, or when a front asks it. Few slots move at a time (handover-pace.ts); the
+// next ones move once the successor has opened those. Fronts hear of it from the successor, and from the previous owner.
+//
 // If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
-// or hands it over. Few slots move at a time (handover-pace.ts); the next ones move once the successor has opened
-// those. A front that asks for a slot meanwhile hears from the previous owner who the successor is, and the successor
-// looks at once whether the slot is its own by now.
+// or hands it over.
+//
+// What an owner says of the end of its log can mislead nobody: it stops before the write, and serves that epoch never
+// again; the successor takes it only for an epoch that it has not opened or given up, which the row gives to its present
+// session; and until that is dead or has given the slot up, nobody else can write the row or the log.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -22,9 +29,9 @@ import type { QuietPromises } from '../log/quiet-promises.ts';
 import { claimSlot, readSlotState, type SlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { ShardFailure } from '../shard.ts';
+import { type ExpectedSlot, type HandedOverSlot, type SettledLog, ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
-import { HANDOVERS_MAX, HandoverPace, MOVING_ROUND_MS } from './handover-pace.ts';
+import { HANDOVERS_MAX, HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
 import type { MembershipLease } from './membership-lease.ts';
 import { type SlotPlan, SlotPlanner } from './slot-plan.ts';
@@ -41,10 +48,8 @@ const FLUSH_MS_MAX = 1000;
 const RELEASE_TRIES = 3;
 /** How often the rows are read while no member comes or goes and this shard has its share. */
 const SCAN_MS = 3000;
-/** While slots move, those that move next are read more often. */
+/** The same while slots move: this shard is told of its own. */
 const MOVING_SCAN_MS = 400;
-/** Slots of each owner that are read ahead: more than usually move at once. */
-const NEXT_READ = 4;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 64;
 /** From the first sight of a new member to its first slot. */
@@ -53,8 +58,19 @@ const LEAD_MS = 1000;
 const SETTLE_MS = 1000;
 const SETTLE_MS_MAX = 2000;
 
+/** The way to the shards that get the slots of this one. Rejects as `OwnerPort` does. */
+export interface SuccessorPort {
+  /** Resolves when the shard at `address` (host:port) has read ahead what it needs to open the slot. */
+  expect(address: string, slot: ExpectedSlot): Promise<undefined>;
+  /** Resolves when it serves the slot. */
+  take(address: string, slot: HandedOverSlot): Promise<undefined>;
+}
+
 export interface OwnershipPorts {
   readonly store: Store;
+  readonly successors: SuccessorPort;
+  /** The present one. */
+  readonly session: () => MembershipLease;
   readonly clock: Clock;
   readonly log: Log;
   readonly membership: Membership;
@@ -75,6 +91,11 @@ export interface OwnershipOptions {
   readonly alone: boolean;
 }
 
+interface TakenSlot extends PromiseWithResolvers<undefined> {
+  readonly epoch: number;
+  readonly settled: SettledLog | undefined;
+}
+
 export class Ownership {
   readonly pace = new HandoverPace();
   readonly #ports: OwnershipPorts;
@@ -86,8 +107,15 @@ export class Ownership {
   readonly #states: StateReadsAhead;
   /** By successor: since when this shard has had slots for it. */
   readonly #seenAtMs = new Map<string, number>();
-  /** Slots that this shard hands over, until the successor has opened them: in which epoch this shard served them. */
+  /**
+   * Slots that this shard hands over, and in which epoch it served them. Until the successor has opened them, fronts
+   * wait here: the successor would only tell them to wait.
+   */
   readonly #moves = new Map<number, number>();
+  /** Slots that their owners are about to hand over to this shard, and since when. */
+  readonly #expected = new Map<number, number>();
+  /** Slots that this shard was given: by whom they are awaited, and what the previous owner said of the log. */
+  readonly #taken = new Map<number, TakenSlot>();
   /** Slots that were asked for, and that this shard may own by now; and whether their rows are being read. */
   readonly #asked = new Set<number>();
   #looking = false;
@@ -148,7 +176,7 @@ export class Ownership {
 
   /** Why this shard does not answer for a slot in this session. Names the owner if this shard knows it. */
   notServing(slot: number, session: MembershipLease): ShardFailure {
-    const row = this.#rows.get(slot);
+    const row = this.#moves.has(slot) ? undefined : this.#rows.get(slot);
     if (this.#plan?.expected.includes(slot) === true) {
       this.#asked.add(slot);
       void this.#lookForAsked(session);
@@ -166,6 +194,33 @@ export class Ownership {
     const { address } = owner;
     const belongsTo = { slot, epoch, incarnation: owner.incarnation, address };
     return new ShardFailure('wrong-owner', `Slot ${slot} belongs to another shard.`, belongsTo);
+  }
+
+  /** Reads ahead a slot that its owner will hand over. Resolves when it is read, as far as that can be. */
+  async expect({ slot, successor }: ExpectedSlot): Promise<undefined> {
+    const session = this.#ports.session();
+    if (successor !== session.incarnation || slot >= this.#options.slots) throw notSuccessor(slot);
+    this.#expected.set(slot, this.#ports.clock.monotonicMs());
+    this.#replan(session);
+    await this.#states.ready(slot);
+    return undefined;
+  }
+
+  /** Opens a slot that its owner has handed over. Resolves when this shard serves it. */
+  async take({ slot, successor, epoch, first, opened, settled }: HandedOverSlot): Promise<undefined> {
+    const session = this.#ports.session();
+    const tenure = this.#tenures.get(slot);
+    // It may have found the row by itself.
+    const isOpened = tenure?.epoch === epoch;
+    const isSpent = epoch <= (this.#spentEpochs.get(slot) ?? 0) && !isOpened;
+    if (successor !== session.incarnation || slot >= this.#options.slots || isSpent) throw notSuccessor(slot);
+    if (isOpened && tenure.serving) return undefined;
+    const taken = { epoch, settled, ...Promise.withResolvers<undefined>() };
+    this.#taken.get(slot)?.reject(notSuccessor(slot));
+    this.#taken.set(slot, taken);
+    this.#takeRow({ slot, owner: session.incarnation, epoch, opened, first });
+    this.#replan(session);
+    return taken.promise;
   }
 
   /** Number of openings and releases that have failed so far. */
@@ -229,6 +284,9 @@ export class Ownership {
     this.#tenures.clear();
     this.#tasks.reset();
     this.#seenAtMs.clear();
+    this.#expected.clear();
+    for (const [slot, { reject }] of this.#taken) reject(notSuccessor(slot));
+    this.#taken.clear();
     this.#states.plan([], []);
     this.#ports.onRoutesChanged();
   }
@@ -248,11 +306,7 @@ export class Ownership {
     const sinceMs = clock.monotonicMs() - this.#scannedAtMs;
     const isSame = isDeepStrictEqual(members, this.#scannedMembers);
     if (this.complete && !this.moving && isSame && sinceMs < SCAN_MS) return;
-    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) {
-      const next = this.#nextExpected(NEXT_READ);
-      if (next.length > 0) this.#takeRows(await store.listSomeSlots(next, storeDeadline(clock)));
-      return;
-    }
+    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) return;
     this.#scannedAtMs = clock.monotonicMs();
     this.#takeRows(await store.listSlots(storeDeadline(clock)));
     this.#scannedMembers = members;
@@ -274,6 +328,13 @@ export class Ownership {
       // The rounds find them.
     }
     this.#looking = false;
+  }
+
+  /** The slots of the plan that their owners are about to hand over. */
+  #toldOf({ expected }: SlotPlan): readonly number[] {
+    const fromMs = this.#ports.clock.monotonicMs() - MOVE_MS_MAX;
+    for (const [slot, sinceMs] of this.#expected) if (sinceMs < fromMs) this.#expected.delete(slot);
+    return expected.filter((slot) => this.#expected.has(slot));
   }
 
   /** What each owner releases next: it begins with the first slot, and few move at once. */
@@ -304,7 +365,7 @@ export class Ownership {
   #tasksOf(plan: SlotPlan, session: MembershipLease): readonly SlotTask[] {
     const tasks: SlotTask[] = [];
     for (const { row, successor } of plan.releases) {
-      tasks.push({ slot: row.slot, kind: 'opening', run: () => this.#giveUp(row, successor) });
+      tasks.push({ slot: row.slot, kind: 'opening', run: async () => void (await this.#giveUp(row, successor)) });
     }
     for (const { slot, successor } of plan.handovers) {
       if (!this.pace.leaves && successor !== undefined && !this.#isExpecting(successor)) continue;
@@ -312,7 +373,11 @@ export class Ownership {
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
-      const ahead = [...this.#nextExpected(HANDOVERS_MAX), ...plan.impending.slice(0, IMPENDING_MAX)];
+      const ahead = [
+        ...this.#toldOf(plan),
+        ...this.#nextExpected(HANDOVERS_MAX),
+        ...plan.impending.slice(0, IMPENDING_MAX),
+      ];
       this.#states.plan(plan.claims, ahead);
       for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
     }
@@ -363,11 +428,21 @@ export class Ownership {
   async #open(slot: number, session: MembershipLease): Promise<void> {
     if (session.state !== 'alive' || !session.leaseValid || this.#tenures.has(slot) || !this.#ports.takes()) return;
     const reading = this.#states.take(slot);
+    this.#expected.delete(slot);
     try {
       await this.#openWith(slot, session, reading);
     } finally {
       disposeState(reading);
+      this.#answer(slot);
     }
+  }
+
+  /** Tells the previous owner whether this shard serves the slot. */
+  #answer(slot: number): void {
+    const taken = this.#taken.get(slot);
+    this.#taken.delete(slot);
+    if (this.#tenures.get(slot)?.serving === true) taken?.resolve(undefined);
+    else taken?.reject(notSuccessor(slot));
   }
 
   async #openWith(slot: number, session: MembershipLease, reading: Promise<SlotState>): Promise<void> {
@@ -378,7 +453,8 @@ export class Ownership {
     const tenure = this.#ports.createTenure(row, session);
     this.#tenures.set(slot, tenure);
     try {
-      await tenure.open(reading);
+      const taken = this.#taken.get(slot);
+      await tenure.open(reading, taken?.epoch === row.epoch ? taken.settled : undefined);
     } catch (error) {
       if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
       throw error;
@@ -413,7 +489,7 @@ export class Ownership {
     tenure.mayPromise = false;
     // Most of the work happens while the slot is still served, so that the pause is short.
     if (successor !== undefined) {
-      await Promise.race([tenure.checkpointed().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
+      await Promise.race([this.#prepare(tenure, successor), delay(clock, FLUSH_MS_MAX)]);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
     // The successor may be draining or dead by now; the next plan finds another one.
@@ -423,42 +499,58 @@ export class Ownership {
     }
     const sinceMs = clock.monotonicMs();
     // The successor reads the last entries from the log; applying them here would only lengthen the pause.
-    await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
+    const settled = await tenure.release({ limitMs: FLUSH_MS_MAX, flush: successor === undefined });
     const { owner, epoch } = tenure;
     if (this.#tenures.get(slot) === tenure) this.#tenures.delete(slot);
     this.#moves.set(slot, epoch);
+    let left: Promise<void> | undefined;
     try {
-      await this.#giveUp({ slot, owner, epoch }, successor);
-      // Fronts that wait ask again, and hear who the successor is.
-      this.#ports.onRoutesChanged();
+      const row = await this.#giveUp({ slot, owner, epoch }, successor).finally(() => {
+        left = tenure.leave(FLUSH_MS_MAX);
+      });
       if (successor === undefined) return;
-      await this.#opened(slot, tenure.lastSeq + 1, sinceMs + MOVE_MS_MAX);
-      this.pace.took(clock.monotonicMs() - sinceMs);
+      const isServed = row?.owner === successor && (await this.#pass(row, successor, settled));
+      this.pace.took(isServed ? clock.monotonicMs() - sinceMs : Number.POSITIVE_INFINITY);
     } finally {
       this.#moves.delete(slot);
+      // Fronts that wait ask again, and hear who the successor is, unless it has told them.
+      this.#ports.onRoutesChanged();
+      await left;
     }
   }
 
-  /** Resolves once the log has an entry at this seq, the first one of the successor, or the time is over. */
-  async #opened(slot: number, seq: number, untilMs: number): Promise<void> {
-    const { store, clock } = this.#ports;
-    while (clock.monotonicMs() < untilMs) {
-      await delay(clock, MOVING_ROUND_MS);
-      const record = await store.readRecord(slot, seq, storeDeadline(clock)).catch(() => undefined);
-      if (record !== undefined) return;
+  /** What the successor reads ahead is stored, and it has read it. */
+  async #prepare(tenure: Tenure, successor: string): Promise<void> {
+    const { slot } = tenure;
+    const address = this.#ports.membership.row(successor)?.address;
+    try {
+      await Promise.all([tenure.checkpointed(), tenure.hotPages.storeNow()]);
+      if (address !== undefined) await this.#ports.successors.expect(address, { slot, successor });
+    } catch {
+      // It finds everything in the store.
     }
+  }
+
+  /** Tells the successor of its slot. Resolves when it serves the slot, or is waited for no longer: to whether it does. */
+  async #pass(row: SlotRow, successor: string, settled: SettledLog | undefined): Promise<boolean> {
+    const { clock, membership, successors } = this.#ports;
+    const address = membership.row(successor)?.address;
+    if (address === undefined) return false;
+    const { slot, epoch, first, opened } = row;
+    const taken = successors.take(address, { slot, successor, epoch, first, opened, settled }).then(() => true);
+    return Promise.race([taken.catch(() => false), delay(clock, MOVE_MS_MAX).then(() => false)]);
   }
 
   /**
    * Makes the successor the owner, in the next epoch; without one, leaves the slot without an owner. Retries until the
-   * store reports the outcome. If it never does, the plan finds the row again.
+   * store reports the outcome, and resolves to the row then. If it never does, the plan finds the row again.
    */
   async #giveUp(
     { slot, owner, epoch }: Pick<SlotRow, 'slot' | 'owner' | 'epoch'>,
     successor: string | undefined,
-  ): Promise<void> {
+  ): Promise<SlotRow | undefined> {
     const { store, clock, promises } = this.#ports;
-    if (owner === undefined) return;
+    if (owner === undefined) return undefined;
     this.#spentEpochs.set(slot, epoch);
     // The next owner waits for no lease of this one.
     await promises.of(slot).over();
@@ -467,13 +559,16 @@ export class Ownership {
         const { row } = await store.releaseSlot({ slot, owner, epoch, successor }, storeDeadline(clock));
         if (row !== undefined) this.#takeRow(row);
         this.#ports.onMoved('released');
-        return;
+        return row;
       } catch (error) {
         if (tries >= RELEASE_TRIES) throw error;
       }
     }
   }
 }
+
+const notSuccessor = (slot: number): ShardFailure =>
+  new ShardFailure('not-serving', `This shard does not take slot ${slot}.`);
 
 /**
  * Whether one row of a slot shows a later state than another: epochs only grow, and within an epoch an owner can only

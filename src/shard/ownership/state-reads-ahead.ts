@@ -47,6 +47,12 @@ export class StateReadsAhead {
     for (const slot of expected) this.#begin(slot, true);
   }
 
+  /** Resolves when everything that is read of the slot now has been read. */
+  async ready(slot: number): Promise<void> {
+    const state = await this.#reading.get(slot)?.state;
+    await state?.ahead?.read;
+  }
+
   /** The state of a slot that is being opened; each reading is given out once. */
   take(slot: number): Promise<SlotState> {
     if (!this.#reading.has(slot)) this.#readFrom(slot);

@@ -3,7 +3,14 @@
 import { compareRevocation } from '../evaluation/compare-access.ts';
 import { evaluateSets } from '../evaluation/evaluate-sets.ts';
 import { followTenant, readPosition } from '../readers/follow-tenant.ts';
-import type { CallName, OperatorCalls, ReaderCalls, TenantCalls, UnderHandle } from '../shard.ts';
+import {
+  type CallName,
+  type InterShardCalls,
+  type OperatorCalls,
+  ShardFailure,
+  type TenantCalls,
+  type UnderHandle,
+} from '../shard.ts';
 import { listAuditLog } from './audit-log.ts';
 import { authenticate, authenticateAtReader, authenticateOperator, confirm } from './authentication.ts';
 import { readChanges, withFeedCursor } from './change-feed.ts';
@@ -81,6 +88,13 @@ export const OPERATOR_HANDLERS: Handlers<keyof OperatorCalls> = {
   readLoad,
 };
 
-export const READER_HANDLERS: Handlers<keyof ReaderCalls> = {
+function handoversOf({ shard: { handovers } }: Peer): NonNullable<typeof handovers> {
+  if (handovers === undefined) throw new ShardFailure('not-serving', 'This shard takes no slots.');
+  return handovers;
+}
+
+export const INTER_SHARD_HANDLERS: Handlers<keyof InterShardCalls> = {
   followTenant: (peer, _, request) => followTenant(peer.shard, request),
+  expectSlot: async (peer, _, request) => handoversOf(peer).expect(request),
+  takeSlot: async (peer, _, request) => handoversOf(peer).take(request),
 };

@@ -18,6 +18,8 @@ import {
   type BusiestTenant,
   type CallerOf,
   type CallName,
+  type ExpectedSlot,
+  type HandedOverSlot,
   NO_POSITIONS,
   type RequestOf,
   type SlotsReport,
@@ -54,6 +56,13 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   readonly handleBudget: HandleBudget;
   /** Readers here for tenants that other shards own. */
   readonly readers: Pick<Readers, 'open' | 'list'>;
+  /** Takes slots that other shards hand over. Undefined: this one owns none. */
+  readonly handovers?:
+    | {
+        expect(slot: ExpectedSlot): Promise<undefined>;
+        take(slot: HandedOverSlot): Promise<undefined>;
+      }
+    | undefined;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;

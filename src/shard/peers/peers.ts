@@ -11,16 +11,16 @@ import {
   type FrontReport,
   type HandleRight,
   type LogPositions,
-  type ReaderConnection,
   type RequestOf,
   readAtOf,
+  type ShardConnection,
   ShardFailure,
   type TenantCalls,
   type TenantConnection,
   type TenantSettings,
 } from '../shard.ts';
 import { check } from './checks.ts';
-import { OPERATOR_HANDLERS, READER_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
+import { INTER_SHARD_HANDLERS, OPERATOR_HANDLERS, TENANT_HANDLERS } from './handlers.ts';
 import { HandleBudget } from './handles.ts';
 import { LoadWindow } from './load.ts';
 import { unknownNamespaces } from './namespaces.ts';
@@ -160,11 +160,11 @@ export class Peers {
     };
   }
 
-  connectShard(): ReaderConnection {
+  connectShard(): ShardConnection {
     const peer = new Peer(this.#shard);
     return {
       tenant: this.#connect(peer),
-      reader: { call: (name, caller, request) => READER_HANDLERS[name](peer, caller, request) },
+      shard: { call: (name, caller, request) => INTER_SHARD_HANDLERS[name](peer, caller, request) },
     };
   }
 

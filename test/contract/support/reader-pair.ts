@@ -44,9 +44,10 @@ interface Side {
   readonly operator: OperatorMethods;
 }
 
-function createSide(shardName: string, base: Store, owners: OwnerPort): Side {
+function createSide(shardName: string, base: Store, follow: OwnerPort['follow']): Side {
   const { store, faults } = delayedStore(base, clock);
   const budget = new MemoryBudget(PAGE_CACHE_BYTES, new FairTurns(clock));
+  const owners = { follow, expect: takesNothing, take: takesNothing };
   const dependencies = { store, clock, random: systemRandom, log: silentLog, metrics: createMetrics(), budget, owners };
   // Only what a test asks is in memory: nothing is read ahead.
   const pageLimits = { readsBeforeScan: Number.POSITIVE_INFINITY };
@@ -56,7 +57,8 @@ function createSide(shardName: string, base: Store, owners: OwnerPort): Side {
   return { node, faults, connection, operator };
 }
 
-const noOwners: OwnerPort = { follow: () => Promise.reject(new Error('The owner reads for nobody.')) };
+const followsNobody = () => Promise.reject(new Error('The owner reads for nobody.'));
+const takesNothing = () => Promise.reject(new Error('There is no successor.'));
 
 export class ReaderPair {
   readonly store: Store;
@@ -74,8 +76,9 @@ export class ReaderPair {
   ): Promise<ReaderPair> {
     await store.initializeMeta(PAIR_META, soon());
     await retireMembers(store, clock);
-    const owner = createSide(OWNER, store, noOwners);
-    const reader = createSide(READER, store, await reach(owner.node));
+    const owner = createSide(OWNER, store, followsNobody);
+    const port = await reach(owner.node);
+    const reader = createSide(READER, store, (address, request) => port.follow(address, request));
     const nodes = [owner.node, reader.node];
     t.after(() => Promise.all(nodes.map((node) => node.stop())));
     for (const node of nodes) await node.join();

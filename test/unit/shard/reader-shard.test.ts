@@ -58,7 +58,7 @@ class World {
       () => world.wallMs,
       () => world.aheadMs,
     );
-    const { reader } = world.owner.node.connectShard();
+    const { shard } = world.owner.node.connectShard();
     world.reader = createReaderShard(
       {
         store: harness.store,
@@ -69,7 +69,7 @@ class World {
         owners: {
           follow: async (_, request): Promise<FollowAnswer> => {
             world.events.push('asked');
-            const answer = await reader.call('followTenant', {}, request);
+            const answer = await shard.call('followTenant', {}, request);
             await world.hold;
             return answer;
           },

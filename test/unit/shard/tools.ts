@@ -29,7 +29,7 @@ import type {
   AuditLogQuery,
   ConsoleConnection,
   GrantResult,
-  ReaderConnection,
+  ShardConnection,
   TenantChange,
 } from '../../../src/shard/shard.ts';
 import type { SlotRow } from '../../../src/store/store.ts';
@@ -120,7 +120,7 @@ export class OpenSlot {
   readonly operator: OperatorMethods;
   readonly front: TenantMethods;
   /** The connection of another shard. */
-  readonly reader: ReaderConnection;
+  readonly reader: ShardConnection;
   readonly budget: MemoryBudget;
   readonly lost: string[] = [];
   /** What writes had to wait for. */

@@ -61,6 +61,8 @@ const RIGHTS: Readonly<Record<CallName, Scope | 'peer' | 'any handle' | 'console
   listMembers: 'console',
   readLoad: 'console',
   followTenant: 'shard',
+  expectSlot: 'shard',
+  takeSlot: 'shard',
 };
 
 async function openSlot() {

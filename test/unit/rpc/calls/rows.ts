@@ -350,7 +350,7 @@ export function notingPeer(answer?: unknown) {
       return Promise.resolve(answer);
     },
   };
-  const parts = { tenant: connection, operator: connection, reader: connection };
+  const parts = { tenant: connection, operator: connection, shard: connection };
   return { peer: parts as unknown as ServedPeer, calls };
 }
 

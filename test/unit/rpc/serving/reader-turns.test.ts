@@ -21,8 +21,8 @@ const [ANN, BOB] = ['user:ann', 'user:bob'];
 /** A stream to a reader that has everything in memory, whose every further check and call waits. */
 async function setUp(t: TestContext) {
   const pair = await ReaderPair.start(t, new MemoryStore({ clock: systemClock }), (node) => {
-    const { reader } = node.connectShard();
-    return { follow: (_, request) => reader.call('followTenant', {}, request) };
+    const { shard } = node.connectShard();
+    return { follow: (_, request) => shard.call('followTenant', {}, request) };
   });
   const { tenantId } = pair;
   const turns = new HeldTurns();

@@ -205,7 +205,7 @@ test('a release finishes writes in flight and refuses later ones', async () => {
   assert.equal((await inFlight).kind, 'created');
   assert.equal((await waiting).kind, 'created');
   await release;
-  assert.equal(slot.tenure.state, 'ended');
+  assert.equal(slot.tenure.state, 'releasing');
   assert.equal((await memory.readCheckpoint(SLOT, soon()))?.seq, slot.tenure.lastSeq);
   const heir = await slot.restart();
   const again = await heir.handle(tenantId);

@@ -25,6 +25,7 @@ const count = ({ preloads }: OpenSlot, outcome: string): number => preloads.filt
 test('the next owner loads the pages that the previous one used, once', async () => {
   const { memory, slot, tenantId } = await openUsed();
   await slot.tenure.release(RELEASE);
+  await slot.tenure.leave(RELEASE.limitMs);
   const list = await memory.readHotPages(SLOT, soon());
   assert.ok(list !== undefined);
   const heir = await slot.restart();
@@ -44,6 +45,7 @@ test('the next owner loads the pages that the previous one used, once', async ()
 test('a preloaded page has the commits made while it was read', async () => {
   const { slot, tenantId } = await openUsed();
   await slot.tenure.release(RELEASE);
+  await slot.tenure.leave(RELEASE.limitMs);
   const heir = await slot.restart({ hooks: {} });
   heir.faults.turn('hold', ['listGrants']);
   const handle = await heir.handle(tenantId);
@@ -95,6 +97,7 @@ test('entities without grants, of unknown tenants and of both sides do no harm',
 test('nothing is preloaded while memory or the capacity for reads is short', async () => {
   const { slot } = await openUsed();
   await slot.tenure.release(RELEASE);
+  await slot.tenure.leave(RELEASE.limitMs);
   const full = new MemoryBudget(100_000_000, new FairTurns(real));
   full.hold(95_000_000);
   const heir = await slot.restart({ budget: full });

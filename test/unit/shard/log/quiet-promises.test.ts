@@ -138,7 +138,7 @@ test('a commit is shown to nobody before the promise is over, and a write of ano
   const { slot, tenantId, handle } = await openWithReaders();
   const other = await slot.handle(await slot.createTenant());
   const follow = () =>
-    slot.reader.reader.call('followTenant', {}, { tenantId, epoch: slot.tenure.epoch, seq, advance: false });
+    slot.reader.shard.call('followTenant', {}, { tenantId, epoch: slot.tenure.epoch, seq, advance: false });
   const { seq } = await slot.front.call('readPosition', {}, { slot: SLOT, tenantId });
   await waitFor(() => !slot.promises.standing);
   const order: string[] = [];

@@ -69,6 +69,7 @@ test('the next owner adds to what was stored, once, whenever it is read', async 
   time.passedMs += MINUTE_MS;
   use(slot, 10);
   await slot.tenure.release(RELEASE);
+  await slot.tenure.leave(RELEASE.limitMs);
   const heir = await slot.restart(clocks);
   use(heir, 1);
   const both = [

@@ -7,6 +7,8 @@ import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { IdFactory } from '../../../../src/core/ids.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { slotOfTenant } from '../../../../src/core/slots.ts';
+import { createStreamHost } from '../../../../src/rpc/serving/stream-host.ts';
+import type { AcceptStream } from '../../../../src/rpc/transport/transport.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
 import type { LogRecord, Store } from '../../../../src/store/store.ts';
@@ -37,6 +39,7 @@ describe('the health of shards', () => {
   let ids: IdFactory;
   let memory: MemoryStore;
   let members: Member[];
+  let doors: Map<string, AcceptStream>;
   /** Whether an append of this record fails, for every member. */
   let refuses: (record: LogRecord) => boolean;
 
@@ -58,7 +61,7 @@ describe('the health of shards', () => {
         log,
         metrics,
         budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
-        owners: directOwners(clock),
+        owners: directOwners(clock, doors),
       },
       {
         shardName: name,
@@ -68,6 +71,7 @@ describe('the health of shards', () => {
         loopBackHealthy: () => member.loopBackHealthy,
       },
     );
+    doors.set(`${name}:1`, createStreamHost({ shard: () => node, clock, log, metrics }).accept);
     const member: Member = { name, node, faults, metrics, loopBackHealthy: true };
     members.push(member);
     return member;
@@ -129,6 +133,7 @@ describe('the health of shards', () => {
     memory = new MemoryStore({ clock });
     await memory.initializeMeta(meta, soon());
     members = [];
+    doors = new Map();
     refuses = () => false;
   });
 

@@ -5,6 +5,8 @@ import { beforeEach, describe, it } from 'node:test';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { BUILT_IN_PLANS } from '../../../../src/core/plans.ts';
 import { rankShards, slotOfTenant } from '../../../../src/core/slots.ts';
+import { createStreamHost } from '../../../../src/rpc/serving/stream-host.ts';
+import type { AcceptStream } from '../../../../src/rpc/transport/transport.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
 import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
@@ -51,6 +53,7 @@ describe('the ownership of slots', () => {
   let clock: VirtualClock;
   let memory: MemoryStore;
   let members: Member[];
+  let doors: Map<string, AcceptStream>;
   let fault: (name: string, operation: StoreOperation, call: number) => Fault | undefined;
 
   const soon = () => clock.monotonicMs() + 600_000;
@@ -59,18 +62,20 @@ describe('the ownership of slots', () => {
     const { store, faults } = delayedStore(memory, clock, {
       fault: (operation, call) => fault(name, operation, call),
     });
+    const metrics = createMetrics();
     const node = createShardNode(
       {
         store,
         clock,
         random,
         log,
-        metrics: createMetrics(),
+        metrics,
         budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
-        owners: directOwners(clock),
+        owners: directOwners(clock, doors),
       },
       { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS },
     );
+    doors.set(`${name}:1`, createStreamHost({ shard: () => node, clock, log, metrics }).accept);
     const member = { name, node, faults };
     members.push(member);
     return member;
@@ -123,6 +128,7 @@ describe('the ownership of slots', () => {
     memory = new MemoryStore({ clock });
     await memory.initializeMeta(meta, soon());
     members = [];
+    doors = new Map();
     fault = () => latency();
   });
 
@@ -204,6 +210,41 @@ describe('the ownership of slots', () => {
       assert.ok(most >= least && most <= bound, `${most} at once`);
     });
   }
+
+  it('is told of the slots that it gets, so that each pauses for little more than two writes', async () => {
+    const a = start(add('a'));
+    await until(settled(['a']), 3000);
+    const b = start(add('b'));
+    let [pausedMs, longestMs] = [0, 0];
+    await until(settled(['a', 'b']), 30_000, async () => {
+      pausedMs = (await unserved()).length === 0 ? 0 : pausedMs + 10;
+      longestMs = Math.max(longestMs, pausedMs);
+    });
+    // A write takes 3 ms, and whoever looks does so every 10; rows are read every 400.
+    assert.ok(longestMs <= 50, `${longestMs} ms`);
+    assert.equal(b.faults.calls('claimSlot'), 0);
+    // Only what the state tables lack of the log is read, and nobody has written.
+    assert.equal(b.faults.calls('readRecord'), 0);
+    assert.ok(a.faults.calls('releaseSlot') > 0);
+  });
+
+  it('takes no slot that is given to another session, or in an epoch that it has opened', async () => {
+    const a = start(add('a'));
+    await until(settled(['a']), 3000);
+    const { shard } = a.node.connectShard();
+    const [row = assert.fail()] = await memory.listSlots(soon());
+    const { slot, epoch, first, opened } = row;
+    const given = { slot, successor: a.node.incarnation, epoch, first, opened, settled: undefined };
+    await shard.call('takeSlot', {}, given);
+    for (const refused of [
+      { ...given, epoch: epoch - 1 },
+      { ...given, successor: 'inc_other', epoch: epoch + 1 },
+      { ...given, slot: SLOTS, epoch: 1 },
+    ]) {
+      await assert.rejects(shard.call('takeSlot', {}, refused), { kind: 'not-serving' });
+    }
+    assert.deepEqual(servedBy(a), ALL);
+  });
 
   it('reads at once whether a slot that it expects is its own by now, if it is asked for it', async () => {
     start(add('b'));

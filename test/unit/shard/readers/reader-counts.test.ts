@@ -47,7 +47,7 @@ async function startReading({ wallMs = Date.now, expiresAtMs }: { wallMs?: () =>
     owners: {
       async follow(_, request) {
         if (owner.failure !== undefined) throw owner.failure;
-        return owner.slot.reader.reader.call('followTenant', {}, request);
+        return owner.slot.reader.shard.call('followTenant', {}, request);
       },
     },
   });
@@ -267,7 +267,7 @@ test('the use of a key at a reader counts at the owner, although the owner sees 
   const memory = slot.tenure.tenants.values().next().value;
   await slot.connection.revokeKey(handle, slot.attempt(), key.keyId);
   const told = { tenantId: key.tenantId, epoch: slot.tenure.epoch, seq: slot.tenure.lastSeq, advance: false };
-  await slot.reader.reader.call('followTenant', {}, { ...told, uses: [{ keyId: key.keyId, usedAtMs: startMs }] });
+  await slot.reader.shard.call('followTenant', {}, { ...told, uses: [{ keyId: key.keyId, usedAtMs: startMs }] });
   await slot.connection.listKeys(handle, { limit: 10, cursor: undefined });
   assert.equal(memory?.keyUses.size, 0);
 });

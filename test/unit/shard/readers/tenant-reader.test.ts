@@ -31,7 +31,7 @@ async function followAt(slot: OpenSlot) {
   /** Each answer waits for it. */
   const gate: { open: Promise<void> } = { open: Promise.resolve() };
   const ask = async (request: FollowRequest): Promise<FollowAnswer> => {
-    const answer = await slot.reader.reader.call('followTenant', {}, request);
+    const answer = await slot.reader.shard.call('followTenant', {}, request);
     await gate.open;
     return answer;
   };
@@ -146,7 +146,7 @@ test('an owner whose commits were evicted keeps them again from the beginning of
   // As the budget does it.
   slot.budget.remove(commits);
   commits.evict();
-  const beginning = await slot.reader.reader.call('followTenant', {}, { tenantId, epoch: 0, seq: 0, advance: false });
+  const beginning = await slot.reader.shard.call('followTenant', {}, { tenantId, epoch: 0, seq: 0, advance: false });
   await slot.grant(handle, tuple('user:a', 'doc:1'));
   assert.notEqual(commits.after(beginning.seq), undefined);
   reader.end('idle');
@@ -277,7 +277,7 @@ test('a reader whose tenant has none any more ends at its next question, and nob
   await assert.rejects(reader.confirmed(), rejected);
   await assert.rejects(position(), rejected);
   const beginning = { tenantId, epoch: 0, seq: 0, advance: false };
-  await assert.rejects(slot.reader.reader.call('followTenant', {}, beginning), rejected);
+  await assert.rejects(slot.reader.shard.call('followTenant', {}, beginning), rejected);
   assert.deepEqual(events, ['asks', 'asks', 'ends']);
   await update(null);
   assert.equal((await position()).seq, slot.tenure.lastSeq);
