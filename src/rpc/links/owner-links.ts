@@ -1,6 +1,7 @@
 // The links of a shard to other shards: to the owners of tenants that it reads for, and to the successors of its slots.
-// One per address, dialled at the first call and closed after a minute without one. Invariants: each call is sent at most once, never before it was made, and settles
-// with its reply or with the connection; the links are bounded, and so are the calls that wait at each.
+// One per address, dialled at the first call and closed after a minute without one. Invariants: each call is sent at
+// most once, never before it was made, and settles with its reply or with the connection; the links are bounded, and so
+// are the calls that wait at each.
 
 import type { Clock, Timer } from '../../core/async/clock.ts';
 import { GrantdError } from '../../core/errors.ts';

@@ -335,8 +335,8 @@ export class Tenure {
 
   /**
    * Accepts no more requests and finishes what is in flight (with `flush`, also applies and checkpoints it). Takes at
-   * most `limitMs`, since the next owner recovers from the log anyway. Afterwards the slot may be released, and is never
-   * served again in this epoch. Resolves with the end of the log if no append is in doubt.
+   * most `limitMs`, since the next owner recovers from the log anyway. Afterwards the slot may be released, and is
+   * never served again in this epoch. Resolves with the end of the log if no append is in doubt.
    */
   async release({
     limitMs,

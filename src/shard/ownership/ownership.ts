@@ -8,17 +8,18 @@
 //      ▲                        │ failed            │ another epoch in the log
 //      └────── retried ◀────────┴───────────────────┘ or the session ended
 //
-// A handover: the successor is told to expect the slot, and reads ahead; the owner stops and drains; a conditional write
-// makes the successor the owner; the owner tells it that, and where the log ends, and the successor serves. If it is not
-// told, it finds the row in its next round, or when a front asks it. Few slots move at a time (handover-pace.ts); the
-// next ones move once the successor has opened those. Fronts hear of it from the successor, and from the previous owner.
+// A handover: the successor is told to expect the slot, and reads ahead; the owner stops and drains; a conditional
+// write makes the successor the owner; the owner tells it that, and where the log ends, and the successor serves. If it
+// is not told, it finds the row in its next round, or when a front asks it. Few slots move at a time
+// (handover-pace.ts); the next ones move once the successor has opened those. Fronts hear of it from the successor, and
+// from the previous owner.
 //
 // If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
 // or hands it over.
 //
 // What an owner says of the end of its log can mislead nobody: it stops before the write, and serves that epoch never
-// again; the successor takes it only for an epoch that it has not opened or given up, which the row gives to its present
-// session; and until that is dead or has given the slot up, nobody else can write the row or the log.
+// again; the successor takes it only for an epoch that it has not opened or given up, which the row gives to its
+// present session; and until that is dead or has given the slot up, nobody else can write the row or the log.
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../core/async/clock.ts';
@@ -531,7 +532,9 @@ export class Ownership {
     }
   }
 
-  /** Tells the successor of its slot. Resolves when it serves the slot, or is waited for no longer: to whether it does. */
+  /**
+   * Tells the successor of its slot. Resolves when it serves the slot, or is waited for no longer: to whether it does.
+   */
   async #pass(row: SlotRow, successor: string, settled: SettledLog | undefined): Promise<boolean> {
     const { clock, membership, successors } = this.#ports;
     const address = membership.row(successor)?.address;

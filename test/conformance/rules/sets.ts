@@ -38,7 +38,7 @@ describe('the sets of a subject', () => {
     const { key } = await service.createTenant();
     const set = await send(key, 'PUT', '/v1/rules', rules);
     assert.equal(set.status, 200, set.text);
-    const etag = String(set.headers['etag']);
+    const etag = String(set.headers.etag);
     const grant = async (text: string, more: object = {}) => {
       const [subject, relation, object] = text.split(' ');
       const made = await send(key, 'POST', '/v1/grants', { subject, relation, object, ...more });

@@ -402,6 +402,8 @@ const UNSAID = [
   'readLog.afterSeq',
   'readPosition',
   'followTenant',
+  'expectSlot',
+  'takeSlot',
 ];
 
 it('all that a request says arrives at the handler of the shard', async (t) => {

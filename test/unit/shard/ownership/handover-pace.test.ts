@@ -9,7 +9,7 @@ describe('the pace of handovers', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
       const limit = pace.limitAt(0);
-      pace.took(80);
+      pace.took(50);
       return limit;
     });
     assert.deepEqual(limits, [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
@@ -18,7 +18,7 @@ describe('the pace of handovers', () => {
 
   it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
-    for (let count = 0; count < 10; count += 1) pace.took(80);
+    for (let count = 0; count < 10; count += 1) pace.took(50);
     const limits = Array.from({ length: 4 }, () => {
       pace.took(1500);
       return pace.limitAt(0);
