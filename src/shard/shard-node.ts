@@ -36,7 +36,7 @@ import { Peers } from './peers/peers.ts';
 import { noReadIndexes, type OwnerPort } from './readers/follow-tenant.ts';
 import { ReaderChoice } from './readers/reader-choice.ts';
 import { Readers } from './readers/readers.ts';
-import type { Routes, Shard, ShardWelcome } from './shard.ts';
+import { FRONTS_TOLD_MAX, type Routes, type Shard, type ShardWelcome } from './shard.ts';
 import { storeDeadline } from './store-calls.ts';
 
 export const CLOCK_SKEW_MS_MAX_DEFAULT = 10_000;
@@ -331,6 +331,7 @@ export class ShardNode implements Shard {
         promises: this.#promises,
         successors: this.#dependencies.owners,
         session: () => this.#session,
+        fronts: () => this.#peers.fronts(),
         log,
         membership: this.#membership,
         createTenure: (row, session) => this.#createTenure(row, session),
@@ -420,7 +421,13 @@ export class ShardNode implements Shard {
       readIndexes: this.#readIndexes,
       readsAll: this.#dependencies.commitCounts !== undefined,
       readers: this.#readers,
-      handovers: this.#ownership,
+      handovers: {
+        expect: async (slot) => {
+          await this.#ownership.expect(slot);
+          return { fronts: this.#peers.fronts().slice(0, FRONTS_TOLD_MAX) };
+        },
+        take: (slot) => this.#ownership.take(slot),
+      },
       readersOf: (memory) => this.#readerChoice.of(memory),
       busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,
@@ -501,7 +508,7 @@ export class ShardNode implements Shard {
     return this.#dependencies.clock.monotonicMs();
   }
 
-  readonly connect = () => this.#peers.connect();
+  readonly connect = (name?: string) => this.#peers.connect(name);
   readonly connectConsole = () => this.#peers.connectConsole();
   readonly connectShard = () => this.#peers.connectShard();
 

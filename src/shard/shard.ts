@@ -289,6 +289,12 @@ export interface ExpectedSlot {
   readonly successor: string;
 }
 
+export interface Expectation {
+  /** The names of the fronts that are connected to the successor; at most FRONTS_TOLD_MAX. */
+  readonly fronts: readonly string[];
+}
+export const FRONTS_TOLD_MAX = 1000;
+
 /** The end of a log whose owner has stopped: the outcome of each of its appends is known. */
 export interface SettledLog {
   readonly lastSeq: number;
@@ -312,7 +318,7 @@ export interface HandedOverSlot extends ExpectedSlot {
 /** The calls by which an owner hands a slot over to another shard. Only a proven shard has them. */
 export interface HandoverCalls {
   /** Resolves when the successor has read ahead what it needs to open the slot. */
-  expectSlot: Call<object, ExpectedSlot, undefined>;
+  expectSlot: Call<object, ExpectedSlot, Expectation>;
   /** Resolves when the successor serves the slot. Rejects with `not-serving` if it does not. */
   takeSlot: Call<object, HandedOverSlot, undefined>;
 }
@@ -401,7 +407,8 @@ export interface Shard {
   welcome(): ShardWelcome;
   /** Milliseconds on the clock by which attempts expire. */
   monotonicMs(): number;
-  connect(): TenantConnection;
+  /** `name`: of the front. */
+  connect(name?: string): TenantConnection;
   /** For a peer that has proved to be a console. */
   connectConsole(): ConsoleConnection;
   /** For a peer that has proved to be a shard. */

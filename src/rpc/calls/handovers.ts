@@ -1,6 +1,6 @@
 // The calls by which the owner of a slot hands it over to another shard.
 
-import type { SettledLog } from '../../shard/shard.ts';
+import { FRONTS_TOLD_MAX, type SettledLog } from '../../shard/shard.ts';
 import { DONE, defineCall } from './define-call.ts';
 import { shortText } from './fields.ts';
 import * as s from './schema.ts';
@@ -8,7 +8,12 @@ import * as s from './schema.ts';
 const slotFields = { slot: s.uint32, successor: shortText };
 
 export const handoverCalls = {
-  expectSlot: defineCall('expectSlot', { access: 'shard', request: s.message(slotFields), ...DONE }),
+  expectSlot: defineCall('expectSlot', {
+    access: 'shard',
+    request: s.message(slotFields),
+    reply: 'expectation',
+    answer: s.message({ fronts: s.list(shortText, { max: FRONTS_TOLD_MAX }) }),
+  }),
 
   takeSlot: defineCall('takeSlot', {
     access: 'shard',

@@ -11,6 +11,7 @@ import type { SuccessorPort } from '../../shard/ownership/ownership.ts';
 import type { OwnerPort } from '../../shard/readers/follow-tenant.ts';
 import {
   type AnswerOf,
+  type Expectation,
   type ExpectedSlot,
   type FollowAnswer,
   type FollowRequest,
@@ -172,7 +173,7 @@ export class OwnerLinks implements OwnerPort, SuccessorPort {
     return this.#call(address, readerCalls.followTenant, request);
   }
 
-  expect(address: string, slot: ExpectedSlot): Promise<undefined> {
+  expect(address: string, slot: ExpectedSlot): Promise<Expectation> {
     return this.#call(address, handoverCalls.expectSlot, slot);
   }
 

@@ -318,7 +318,7 @@ export class PeerStream {
         `a peer claims to be a ${kind} without proof; it is served as a front`,
       );
     }
-    return { tenant: this.#shard.connect() };
+    return { tenant: this.#shard.connect(kind === 'front' ? name : undefined) };
   }
 
   #takeChecks(connection: TenantConnection, checks: ReceivedChecks): void {

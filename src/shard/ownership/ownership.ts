@@ -30,7 +30,7 @@ import type { QuietPromises } from '../log/quiet-promises.ts';
 import { claimSlot, readSlotState, type SlotState } from '../log/recovery.ts';
 import type { Tenure } from '../log/tenure.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
-import { type ExpectedSlot, type HandedOverSlot, type SettledLog, ShardFailure } from '../shard.ts';
+import { type Expectation, type ExpectedSlot, type HandedOverSlot, type SettledLog, ShardFailure } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import { HANDOVERS_MAX, HandoverPace } from './handover-pace.ts';
 import type { Membership } from './membership.ts';
@@ -53,6 +53,12 @@ const SCAN_MS = 3000;
 const MOVING_SCAN_MS = 400;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 64;
+/**
+ * A successor gets no slot before all fronts of this shard are connected to it, but after so long it does: requests
+ * would otherwise wait for those connections, and one whose first packet is lost takes a second.
+ */
+const FRONTS_AWAITED_MS = 5000;
+const FRONTS_POLL_MS = 50;
 /** From the first sight of a new member to its first slot. */
 const LEAD_MS = 1000;
 /** In a cold start all members arrive within moments. Waiting lets each slot be claimed only once. */
@@ -62,7 +68,7 @@ const SETTLE_MS_MAX = 2000;
 /** The way to the shards that get the slots of this one. Rejects as `OwnerPort` does. */
 export interface SuccessorPort {
   /** Resolves when the shard at `address` (host:port) has read ahead what it needs to open the slot. */
-  expect(address: string, slot: ExpectedSlot): Promise<undefined>;
+  expect(address: string, slot: ExpectedSlot): Promise<Expectation>;
   /** Resolves when it serves the slot. */
   take(address: string, slot: HandedOverSlot): Promise<undefined>;
 }
@@ -72,6 +78,8 @@ export interface OwnershipPorts {
   readonly successors: SuccessorPort;
   /** The present one. */
   readonly session: () => MembershipLease;
+  /** The names of the fronts that are connected to this shard. */
+  readonly fronts: () => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
   readonly membership: Membership;
@@ -106,6 +114,8 @@ export class Ownership {
   readonly #rows = new Map<number, SlotRow>();
   readonly #tasks: SlotTasks;
   readonly #states: StateReadsAhead;
+  /** By successor: until when this shard waits for fronts that are not connected to it. */
+  readonly #awaitedUntilMs = new Map<string, number>();
   /** By successor: since when this shard has had slots for it. */
   readonly #seenAtMs = new Map<string, number>();
   /**
@@ -285,6 +295,7 @@ export class Ownership {
     this.#tenures.clear();
     this.#tasks.reset();
     this.#seenAtMs.clear();
+    this.#awaitedUntilMs.clear();
     this.#expected.clear();
     for (const [slot, { reject }] of this.#taken) reject(notSuccessor(slot));
     this.#taken.clear();
@@ -490,7 +501,7 @@ export class Ownership {
     tenure.mayPromise = false;
     // Most of the work happens while the slot is still served, so that the pause is short.
     if (successor !== undefined) {
-      await Promise.race([this.#prepare(tenure, successor), delay(clock, FLUSH_MS_MAX)]);
+      await this.#prepare(tenure, successor);
     }
     if (session.ended || this.#tenures.get(slot) !== tenure) return;
     // The successor may be draining or dead by now; the next plan finds another one.
@@ -520,16 +531,34 @@ export class Ownership {
     }
   }
 
-  /** What the successor reads ahead is stored, and it has read it. */
+  /** What the successor reads ahead is stored, and it has read it, as far as that takes no longer than a second. */
   async #prepare(tenure: Tenure, successor: string): Promise<void> {
+    const { clock, membership } = this.#ports;
     const { slot } = tenure;
-    const address = this.#ports.membership.row(successor)?.address;
-    try {
+    const address = membership.row(successor)?.address;
+    const store = async () => {
       await Promise.all([tenure.checkpointed(), tenure.hotPages.storeNow()]);
-      if (address !== undefined) await this.#ports.successors.expect(address, { slot, successor });
-    } catch {
-      // It finds everything in the store.
+      if (address !== undefined) await this.#expectAt(address, { slot, successor });
+    };
+    await Promise.race([store().catch(() => {}), delay(clock, FLUSH_MS_MAX)]);
+    while (
+      address !== undefined &&
+      tenure.serving &&
+      clock.monotonicMs() < (this.#awaitedUntilMs.get(successor) ?? 0)
+    ) {
+      await delay(clock, FRONTS_POLL_MS);
+      await this.#expectAt(address, { slot, successor }).catch(() => {});
     }
+  }
+
+  /** Notes whether some front has yet to connect to the successor. */
+  async #expectAt(address: string, { slot, successor }: ExpectedSlot): Promise<void> {
+    const { clock, fronts, successors } = this.#ports;
+    const untilMs = this.#awaitedUntilMs.get(successor) ?? clock.monotonicMs() + FRONTS_AWAITED_MS;
+    this.#awaitedUntilMs.set(successor, untilMs);
+    const connected = new Set((await successors.expect(address, { slot, successor })).fronts);
+    // That it was so once is enough.
+    if (fronts().every((front) => connected.has(front))) this.#awaitedUntilMs.set(successor, 0);
   }
 
   /**

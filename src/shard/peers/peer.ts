@@ -18,6 +18,7 @@ import {
   type BusiestTenant,
   type CallerOf,
   type CallName,
+  type Expectation,
   type ExpectedSlot,
   type HandedOverSlot,
   NO_POSITIONS,
@@ -59,7 +60,7 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
   /** Takes slots that other shards hand over. Undefined: this one owns none. */
   readonly handovers?:
     | {
-        expect(slot: ExpectedSlot): Promise<undefined>;
+        expect(slot: ExpectedSlot): Promise<Expectation>;
         take(slot: HandedOverSlot): Promise<undefined>;
       }
     | undefined;

@@ -29,10 +29,13 @@ import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
   readonly load = new LoadWindow();
+  /** The name of a front. */
+  readonly name: string | undefined;
   readonly #peer: Peer;
   readonly #onClose: () => void;
 
-  constructor(peer: Peer, onClose: () => void) {
+  constructor(peer: Peer, name: string | undefined, onClose: () => void) {
+    this.name = name;
     this.#peer = peer;
     this.#onClose = onClose;
   }
@@ -148,8 +151,13 @@ export class Peers {
     this.#shard = { ...parts, handleBudget, loads: () => Array.from(this.#connections, ({ load }) => load) };
   }
 
-  connect(): TenantConnection {
-    return this.#connect(new Peer(this.#shard));
+  connect(name?: string): TenantConnection {
+    return this.#connect(new Peer(this.#shard), name);
+  }
+
+  /** The names of the fronts that are connected. */
+  fronts(): string[] {
+    return Array.from(this.#connections, ({ name }) => name).filter((name) => name !== undefined);
   }
 
   connectConsole(): ConsoleConnection {
@@ -168,8 +176,8 @@ export class Peers {
     };
   }
 
-  #connect(peer: Peer): TenantConnection {
-    const connection = new PeerConnection(peer, () => this.#connections.delete(connection));
+  #connect(peer: Peer, name?: string): TenantConnection {
+    const connection = new PeerConnection(peer, name, () => this.#connections.delete(connection));
     this.#connections.add(connection);
     return connection;
   }

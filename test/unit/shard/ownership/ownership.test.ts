@@ -228,6 +228,28 @@ describe('the ownership of slots', () => {
     assert.ok(a.faults.calls('releaseSlot') > 0);
   });
 
+  for (const { connects, fromMs, toMs } of [
+    { connects: true, fromMs: 2000, toMs: 4500 },
+    { connects: false, fromMs: 5900, toMs: 9500 },
+  ]) {
+    it(`gives nothing to one that a front has not reached, ${connects ? 'until it has' : 'for five seconds'}`, async () => {
+      const a = start(add('a'));
+      await until(settled(['a']), 3000);
+      a.node.connect('front-1');
+      a.node.connect('front-2');
+      const b = start(add('b'));
+      b.node.connect('front-1');
+      const joinedMs = clock.monotonicMs();
+      if (connects) void later(fromMs)().then(() => b.node.connect('front-2'));
+      await until(() => servedBy(b).length > 0, 10_000);
+      const firstMs = clock.monotonicMs() - joinedMs;
+      assert.ok(firstMs >= fromMs, `the first after ${firstMs} ms`);
+      await until(settled(['a', 'b']), 10_000);
+      // Later ones wait no more.
+      assert.ok(clock.monotonicMs() - joinedMs <= toMs, `the last after ${clock.monotonicMs() - joinedMs} ms`);
+    });
+  }
+
   it('takes no slot that is given to another session, or in an epoch that it has opened', async () => {
     const a = start(add('a'));
     await until(settled(['a']), 3000);
