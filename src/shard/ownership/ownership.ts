@@ -584,6 +584,8 @@ export class Ownership {
     const { store, clock, promises } = this.#ports;
     if (owner === undefined) return undefined;
     this.#spentEpochs.set(slot, epoch);
+    // It was given a slot that belongs elsewhere by now.
+    this.#answer(slot);
     // The next owner waits for no lease of this one.
     await promises.of(slot).over();
     for (let tries = 1; ; tries += 1) {
