@@ -18,8 +18,11 @@ const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
 /** The pause of a slot, as seen by the previous owner: some 20 ms on an idle machine. */
-const PROMPT_MS = 50;
-const SLOW_MS = 80;
+const PROMPT_MS = 80;
+/** The same where more than four slots move at once. */
+const PROMPT_OF_MANY_MS = 50;
+const MANY = 4;
+const SLOW_MS = 160;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
 
@@ -55,7 +58,8 @@ export class HandoverPace {
 
   /** The successor opened a slot this long after this shard stopped to serve it, or this shard gave up waiting. */
   took(elapsedMs: number): void {
-    if (elapsedMs <= PROMPT_MS) this.#limit = Math.min(this.#limit + 1, HANDOVERS_MAX);
+    const promptMs = this.#limit < MANY ? PROMPT_MS : PROMPT_OF_MANY_MS;
+    if (elapsedMs <= promptMs) this.#limit = Math.min(this.#limit + 1, HANDOVERS_MAX);
     else if (elapsedMs > SLOW_MS) this.#limit = Math.max(Math.floor(this.#limit / 2), HANDOVERS_MIN);
   }
 }

@@ -16,6 +16,14 @@ describe('the pace of handovers', () => {
     assert.equal(HANDOVERS_MAX, 8);
   });
 
+  it('grows beyond four only while slots are claimed even sooner', () => {
+    const pace = new HandoverPace();
+    for (let count = 0; count < 10; count += 1) pace.took(80);
+    assert.equal(pace.limitAt(0), 4);
+    pace.took(50);
+    assert.equal(pace.limitAt(0), 5);
+  });
+
   it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
     for (let count = 0; count < 10; count += 1) pace.took(50);
