@@ -282,7 +282,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
-    caughtBy: 'transactions',
+    caughtBy: 'delays',
+    from: 10,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
