@@ -237,7 +237,9 @@ export class Tenure {
   /** What was read of the slot, unless the log has been trimmed since, so that a replay can no longer complete it. */
   async #stateOf(reading: Promise<SlotState> | undefined): Promise<SlotState> {
     const state = await reading;
-    if (state !== undefined && state.checkpoint.seq + 1 >= this.#row.first) return state;
+    // The replay begins with the entry at the checkpoint.
+    const from = state === undefined ? 0 : Math.max(state.checkpoint.seq, 1);
+    if (state !== undefined && from >= this.#row.first) return state;
     return readSlotState(this.#dependencies, this.slot);
   }
 

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TenantId } from '../../../../src/core/ids.ts';
 import { decodeEntry, encodeEntry, encodeOperation, LogUnreadableError } from '../../../../src/shard/log/entries.ts';
+import { readSlotState } from '../../../../src/shard/log/recovery.ts';
 import { ShardFailure } from '../../../../src/shard/shard.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
@@ -123,6 +124,29 @@ test('a log that ends before its recorded open entry is refused', async () => {
     memory,
     new RegExp(`ends at seq ${opened - 1}, but an owner has recorded an entry at seq ${opened}`),
   );
+});
+
+test('a state that was read before its entry of the log was trimmed is read again', async () => {
+  const { memory, slot, tenantId, handle } = await openSlot();
+  let grants = 0;
+  const grantOne = async (): Promise<void> => {
+    grants += 1;
+    await slot.grant(handle, tuple('user:a', `doc:${grants}`));
+    await slot.tenure.checkpointed();
+  };
+  // Its checkpoint is the last entry of a segment, which is then trimmed: the log goes on behind it without a gap.
+  do await grantOne();
+  while ((slot.tenure.checkpointSeq + 1) % SEGMENT_SIZE !== 0);
+  const earlier = await readSlotState({ store: memory, clock: slot.clock }, SLOT);
+  await grantOne();
+  const { owner, epoch } = slot.tenure;
+  const first = earlier.checkpoint.seq + 1;
+  await memory.recordFirst({ slot: SLOT, owner, epoch, first }, soon());
+  for (let segment = 0; segment < first / SEGMENT_SIZE; segment += 1) await memory.removeSegment(SLOT, segment, soon());
+  slot.kill();
+  const heir = await OpenSlot.claim(memory);
+  await heir.tenure.open(Promise.resolve(earlier));
+  assert.equal(await heir.check(await heir.handle(tenantId), tuple('user:a', `doc:${grants}`)), true);
 });
 
 test('a log that was trimmed beyond the checkpoint is refused', async () => {
