@@ -305,8 +305,8 @@ function isPageOfObjects(state: RuledState, question: Question & ListQuestion, p
 
 /**
  * Whoever is listed holds it. Whoever holds it by itself is listed, and whoever holds it though neither `user:*` nor
- * `*` does. Who does not hold it though `user:*` or `*` does is excluded. The object's own groups are listed only if
- * they are asked for, or for a grant to them.
+ * `*` does. Who does not hold it though `user:*` or `*` does is excluded, by itself or with `user:*`, which stands for
+ * all users. The object's own groups are listed only if they are asked for, or for a grant to them.
  */
 function isPageOfHolders(state: RuledState, question: Question & ListQuestion, page: Page): boolean {
   const { of, name, direct, includeSelf, call } = question;
@@ -325,9 +325,10 @@ function isPageOfHolders(state: RuledState, question: Question & ListQuestion, p
   const valueFor = (subject: string): Truth => truthOf(state, call, { subject, relation: name, object: of });
   const everyone = state.ruleSet.public.length > 0 ? valueFor(EVERYONE) : false;
   const all = valueFor(EVERY_SUBJECT);
+  const isUser = (subject: string): boolean => subject.startsWith('user:') && subject !== EVERYONE;
   /** The values of those of whom the subject is one. */
   const valuesOfAll = (subject: string): readonly Truth[] =>
-    subject === EVERY_SUBJECT ? [] : subject.startsWith('user:') && subject !== EVERYONE ? [everyone, all] : [all];
+    subject === EVERY_SUBJECT ? [] : isUser(subject) ? [everyone, all] : [all];
   const demanded = (subject: string): boolean => {
     const value = valueFor(subject);
     const values = valuesOfAll(subject);
@@ -336,6 +337,8 @@ function isPageOfHolders(state: RuledState, question: Question & ListQuestion, p
   };
   const isExcluded = (subject: string): boolean =>
     valueFor(subject) === false && valuesOfAll(subject).some((value) => value === true);
+  const areAllExcluded = state.ruleSet.public.length > 0 && isExcluded(EVERYONE);
+  const isNamed = (subject: string): boolean => excluded.includes(subject) || (isUser(subject) && areAllExcluded);
   const isGated = state.ruleSet.rules.some(({ anyOf }) => anyOf.some((each) => 'operator' in each));
   const mayBeListed = (subject: string): boolean =>
     (isGated || state.ruleSet.conditions.length > 0
@@ -343,7 +346,7 @@ function isPageOfHolders(state: RuledState, question: Question & ListQuestion, p
       : modelOf(state, call, subject, true).truthOf(name, of)) === true;
   return (
     excluded.every(isExcluded) &&
-    SUBJECTS_LISTED.every((each) => excluded.includes(each) || !isListed(each) || !isExcluded(each)) &&
+    SUBJECTS_LISTED.every((each) => isNamed(each) || !isListed(each) || !isExcluded(each)) &&
     items.every((subject) => mayBeListed(subject) && (!isOwn(subject) || granted.has(subject))) &&
     SUBJECTS_LISTED.every((each) => listed.has(each) || !isListed(each) || isOwn(each) || !demanded(each))
   );
