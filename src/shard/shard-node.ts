@@ -424,7 +424,7 @@ export class ShardNode implements Shard {
       handovers: {
         expect: async (slot) => {
           await this.#ownership.expect(slot);
-          return { fronts: this.#peers.fronts().slice(0, FRONTS_TOLD_MAX) };
+          return { fronts: this.#peers.names().slice(0, FRONTS_TOLD_MAX) };
         },
         take: (slot) => this.#ownership.take(slot),
       },

@@ -290,7 +290,7 @@ export interface ExpectedSlot {
 }
 
 export interface Expectation {
-  /** The names of the fronts that are connected to the successor; at most FRONTS_TOLD_MAX. */
+  /** The names of the peers that are connected to the successor, fronts among them; at most FRONTS_TOLD_MAX. */
   readonly fronts: readonly string[];
 }
 export const FRONTS_TOLD_MAX = 1000;

@@ -29,8 +29,9 @@ import { checkKnown } from './ruled-checks.ts';
 
 class PeerConnection implements TenantConnection {
   readonly load = new LoadWindow();
-  /** The name of a front. */
   readonly name: string | undefined;
+  /** Whether it has sent a report, as fronts do every two seconds. Links of shards do not, which look like fronts. */
+  reports = false;
   readonly #peer: Peer;
   readonly #onClose: () => void;
 
@@ -118,6 +119,7 @@ class PeerConnection implements TenantConnection {
   }
 
   report({ load, usage, problems, asked }: FrontReport): void {
+    this.reports = true;
     const { clock, tenures } = this.#peer.shard;
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
     if (usage.length + problems.length + asked.length === 0) return;
@@ -141,6 +143,9 @@ class PeerConnection implements TenantConnection {
   }
 }
 
+const namesOf = (connections: readonly PeerConnection[]): string[] =>
+  connections.map(({ name }) => name).filter((name) => name !== undefined);
+
 export class Peers {
   readonly #shard: ShardParts;
   readonly #connections = new Set<PeerConnection>();
@@ -155,9 +160,14 @@ export class Peers {
     return this.#connect(new Peer(this.#shard), name);
   }
 
-  /** The names of the fronts that are connected. */
+  /** The names of the peers that are connected, neither consoles nor shards that have proved it. */
+  names(): string[] {
+    return namesOf([...this.#connections]);
+  }
+
+  /** Those that are fronts. */
   fronts(): string[] {
-    return Array.from(this.#connections, ({ name }) => name).filter((name) => name !== undefined);
+    return namesOf([...this.#connections].filter(({ reports }) => reports));
   }
 
   connectConsole(): ConsoleConnection {

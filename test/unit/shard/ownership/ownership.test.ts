@@ -235,8 +235,10 @@ describe('the ownership of slots', () => {
     it(`gives nothing to one that a front has not reached, ${connects ? 'until it has' : 'for five seconds'}`, async () => {
       const a = start(add('a'));
       await until(settled(['a']), 3000);
-      a.node.connect('front-1');
-      a.node.connect('front-2');
+      const reported = { load: undefined, usage: [], problems: [], asked: [] };
+      for (const name of ['front-1', 'front-2']) a.node.connect(name).report(reported);
+      // It never comes to another shard.
+      a.node.connect('a itself');
       const b = start(add('b'));
       b.node.connect('front-1');
       const joinedMs = clock.monotonicMs();
