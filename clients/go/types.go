@@ -907,8 +907,9 @@ type SubjectList struct {
 	// The `cursor` of the next request; `null` at the end.
 	NextCursor *string `json:"next_cursor"`
 
-	// Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation.
-	// They lie in the range of the page, and count against its limit. Absent: there are none in it.
+	// Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace, or `*`, holds the
+	// relation; `ns:*` among them stands for every subject of its namespace. They lie in the range of the page, and
+	// count against its limit. Absent: there are none in it.
 	Excluded []string `json:"excluded,omitempty"`
 }
 

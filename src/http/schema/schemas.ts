@@ -342,7 +342,7 @@ export const subjectListSchema = z.object({
   next_cursor: nextCursor,
   excluded: z.array(subjectSchema).optional().meta({
     description:
-      'Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation. They lie in the range of the page, and count against its limit. Absent: there are none in it.',
+      'Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace, or `*`, holds the relation; `ns:*` among them stands for every subject of its namespace. They lie in the range of the page, and count against its limit. Absent: there are none in it.',
   }),
 });
 

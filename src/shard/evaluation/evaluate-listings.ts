@@ -5,7 +5,6 @@
 // finds all that is listed, so what follows a second page is kept for the next ones, as long as it is in memory and no
 // commit has changed a grant that it rests on. Where gates or conditions matter, only the page is.
 
-import { assert } from '../../core/assert.ts';
 import { type CallContext, changesGrants } from '../../core/call-context.ts';
 import { GrantdError } from '../../core/errors.ts';
 import { compareUtf8, EVERY_SUBJECT, relationNumber, sortUtf8, undeclaredMessage } from '../../core/tuples.ts';
@@ -33,6 +32,7 @@ import {
   ListingSteps,
   STEP_MS,
   stepped,
+  TOO_LARGE,
   TooLarge,
   type Unanswered,
   withinLimits,
@@ -254,7 +254,8 @@ const isDirect = ({ memory }: CallTenant, { direct }: ListingQuery): boolean =>
 /** `what`: different listings of an entity have different names. */
 async function evaluate(of: CallTenant, listing: HeldListing, what: string): Promise<HeldPage> {
   const { query } = listing;
-  if (isDirect(of, query)) return listNow(of, listing) ?? listDirect(of, listing);
+  const direct = isDirect(of, query) ? (listNow(of, listing) ?? (await listDirect(of, listing))) : undefined;
+  if (direct !== undefined) return direct;
   // Pages that depend on context grants, or leave grants out, are never cached.
   const keys = changesGrants(query.call) ? undefined : keysOf(what, listing);
   const known = keys && keptPage(of, query, keys);
@@ -302,12 +303,12 @@ function unknownName(of: CallTenant, { side, entity, query }: HeldListing, rules
   return undefinedName(name, rules.askableOn(object), object);
 }
 
-async function listDirect(of: CallTenant, listing: HeldListing): Promise<HeldPage> {
+/** Undefined: the tenant has got its first rules meanwhile, under which the listing has a reach of its own. */
+async function listDirect(of: CallTenant, listing: HeldListing): Promise<HeldPage | undefined> {
   const bytes = GRANT_BYTES * listing.query.countMax;
   const bounds = { bytes, roundsMax: DIRECT_ROUNDS_MAX, reach: DIRECT_REACH, turnMs: DIRECT_MS };
   const page = await evaluateWithin(of, listing, LISTING_LIMITS, bounds, undefined);
-  assert(!(page instanceof TooLarge), 'a listing beyond its limits is refused');
-  return page;
+  return page instanceof TooLarge ? undefined : page;
 }
 
 function evaluateWithin(
@@ -321,6 +322,7 @@ function evaluateWithin(
   const conditions = new GrantConditions(CONDITION_STEPS_MAX, () => takeTurn(of, STEP_MS));
   return evaluateInRounds<HeldPage | TooLarge>(of, bounds, async (graph, nowMs) => {
     const time = new ListingTime(of.tenure.slotTime, nowMs);
+    if (bounds.reach === DIRECT_REACH && !isDirect(of, query)) return TOO_LARGE;
     const stored = of.memory.rules.pinned;
     const { compiled } = stored;
     const rules = isDirect(of, query) ? stored.grantsAlone : compiled;

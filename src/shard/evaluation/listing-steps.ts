@@ -47,7 +47,7 @@ const SMALL_REACH: Reach = {
 export class TooLarge {
   readonly kind = 'too-large';
 }
-const TOO_LARGE = new TooLarge();
+export const TOO_LARGE = new TooLarge();
 
 /** How an attempt ends without an answer. */
 export type Unanswered = TooLarge | 'missing' | 'changed';

@@ -1094,8 +1094,9 @@ class SubjectList:
     next_cursor: str | None
     """The `cursor` of the next request; `null` at the end."""
     excluded: list[str] | None = None
-    """Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace holds the relation.
-    They lie in the range of the page, and count against its limit. Absent: there are none in it.
+    """Under rules with gates: subjects whom a gate excludes, although `ns:*` of their namespace, or `*`, holds the
+    relation; `ns:*` among them stands for every subject of its namespace. They lie in the range of the page, and
+    count against its limit. Absent: there are none in it.
     """
 
     @classmethod

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LARGE_EVALUATION_BYTES } from '../../../../src/shard/memory/memory-budget.ts';
 import type { StoreHooks } from '../../../kit/store/faulty-store.ts';
+import { turns } from '../tools.ts';
 import { grantOf, RuledSlot } from './ruled-slot.ts';
 
 const RULES = {
@@ -43,6 +44,32 @@ test('a subject and a group with more grants than a page holds are listed comple
     ]);
   }
   assert.equal(ruled.slot.budget.evaluations.bytes, 0);
+});
+
+test('a listing of grants alone whose tenant gets its first rules meanwhile has the reach of one under rules', async () => {
+  const rules = { rules: [{ namespace: 'document', name: 'viewer', any_of: ['viewer from parent'] }], groups: true };
+  const ruled = await RuledSlot.open(
+    { rules: [] },
+    [
+      ...numbered('document:b').map((each) => `user:many viewer ${each}`),
+      ...numbered('user:a').map((each) => `${each} viewer document:1`),
+      'folder:1 parent document:1',
+      'user:z viewer folder:1',
+    ].map(grantOf),
+    SMALL_PAGES,
+  );
+  await ruled.goCold();
+  const reads = ['listGrants', 'listObjectGrants'] as const;
+  ruled.slot.faults.turn('hold', reads);
+  const listings = Promise.all([
+    ruled.objects('user:many', 'viewer', 100, 'document'),
+    ruled.holders('document:1', 'viewer', 100, 'user'),
+  ]);
+  await turns(20);
+  assert.ok(ruled.slot.faults.heldCalls() > 0);
+  await ruled.setRules(rules);
+  ruled.slot.faults.restore(reads);
+  assert.deepEqual(await listings, [numbered('document:b'), [...numbered('user:a'), 'user:z']]);
 });
 
 test('a large group without member groups is followed into one as soon as it has one', async () => {

@@ -9,9 +9,9 @@ import java.util.List;
  *
  * @param subjects Ascending by the bytes of the subject.
  * @param nextCursor The {@code cursor} of the next request; {@code null} at the end.
- * @param excluded Under rules with gates: subjects whom a gate excludes, although {@code ns:*} of their namespace
- *     holds the relation. They lie in the range of the page, and count against its limit. Absent: there are none in
- *     it. Empty if absent.
+ * @param excluded Under rules with gates: subjects whom a gate excludes, although {@code ns:*} of their namespace, or
+ *     {@code *}, holds the relation; {@code ns:*} among them stands for every subject of its namespace. They lie in
+ *     the range of the page, and count against its limit. Absent: there are none in it. Empty if absent.
  */
 public record SubjectList(List<String> subjects, String nextCursor, List<String> excluded) {
     /**
