@@ -130,10 +130,10 @@ function registerRoles(program: Command, started: ProgramProcess): void {
         import('./process/watcher-process.ts'),
         openLog(config.logLevel),
       ]);
-      const options = { config, version, startWatcher: watched ? watcherOf(started) : undefined };
-      await runRole(log, (signal) => startShard({ ...ports, log }, options, signal), {
-        stopMsMax: config.shutdownSeconds * 1000,
-      });
+      const startWatcher = watched ? watcherOf(started) : undefined;
+      const start = (signal: AbortSignal, onLoaded: () => void) =>
+        startShard({ ...ports, log }, { config, version, startWatcher, onLoaded }, signal);
+      await runRole(log, start, { stopMsMax: config.shutdownSeconds * 1000 });
     });
 
   program

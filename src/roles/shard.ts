@@ -43,6 +43,8 @@ export async function startShard(
     readonly version: string;
     /** Absent: no process of this machine watches the shard, or one beside it does. */
     readonly startWatcher?: StartWatcher | undefined;
+    /** Called before it serves its first slot: from then on requests wait for it. */
+    readonly onLoaded?: () => void;
   },
   signal: AbortSignal,
 ): Promise<RunningRole> {
@@ -129,6 +131,7 @@ export async function startShard(
     await server.close();
   });
   await untilAborted(shard.join(), signal);
+  options.onLoaded?.();
   readiness.wait('waiting for its slots');
   await untilAborted(shard.start(), signal);
   readiness.serve(() => {

@@ -43,3 +43,49 @@ describe('an error that nothing has caught', () => {
     assert.deepEqual([status, signal], [1, null]);
   });
 });
+
+/** Serves at once, and after a while writes what was collected in full, and stops itself. */
+const COLLECTING = `
+  import { PerformanceObserver, constants } from 'node:perf_hooks';
+  import { runRole } from ${JSON.stringify(join(SRC, 'roles', 'process', 'life-cycle.ts'))};
+  import { createLog } from ${JSON.stringify(join(SRC, 'telemetry', 'log.ts'))};
+  const log = createLog({ level: 'info', pretty: false });
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
+  // Signals alone keep no process alive.
+  setInterval(() => {}, 1000);
+  let forced = 0;
+  const isForced = ({ detail: { kind, flags } }) =>
+    kind === constants.NODE_PERFORMANCE_GC_MAJOR && flags !== constants.NODE_PERFORMANCE_GC_FLAGS_NO;
+  const observer = new PerformanceObserver((list) => (forced += list.getEntries().filter(isForced).length));
+  observer.observe({ entryTypes: ['gc'] });
+  await runRole(log, async (signal, onLoaded) => {
+    if (CALLED) onLoaded();
+    await settled();
+    log.info(forced > 0 ? 'collected' : 'not collected');
+    forced = 0;
+    settled().then(() => {
+      log.info(forced > 0 ? 'collected' : 'not collected');
+      process.kill(process.pid, 'SIGTERM');
+    });
+    return { stop: async () => {} };
+  });`;
+
+describe('the garbage of a start', () => {
+  const messages = (isCalled: boolean): string[] => {
+    const program = COLLECTING.replace('CALLED', String(isCalled));
+    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    const lines = stderr.trim().split('\n');
+    return lines.map((line) => JSON.parse(line).msg).filter((message) => /collected/.test(message));
+  };
+
+  it('is collected when the role says so, and not again once it serves', () => {
+    assert.deepEqual(messages(true), ['collected', 'not collected']);
+  });
+
+  it('is collected at the end of the start otherwise', () => {
+    assert.deepEqual(messages(false), ['not collected', 'collected']);
+  });
+});
