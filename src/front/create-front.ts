@@ -22,6 +22,7 @@ import type { Log } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Feeds } from './feeds/feeds.ts';
 import type { Front, OperatorApi, RequestContext, TenantSession } from './front.ts';
+import { AwaitedSlots } from './links/awaited-slots.ts';
 import { Reporter, UsageLedger } from './links/reporter.ts';
 import { RetryGate, RoutingTable } from './links/routing-table.ts';
 import { ShardLink, ShardLinks } from './links/shard-link.ts';
@@ -85,7 +86,10 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
   const openStream = dependencies.openStream ?? createGrpcTransport({ credentials: options.credentials });
   const ids = new IdFactory(clock, random);
   const retries = new RetryGate({ clock, random });
-  const routing = new RoutingTable(clock, retries);
+  const awaited = new AwaitedSlots(clock, (slots) => {
+    for (const link of links.ready()) link.report({ awaited: slots });
+  });
+  const routing = new RoutingTable(clock, retries, awaited);
   const tenants = new TenantSessions();
   // Before the first connection, the series would be missing, and an alert on it would see nothing.
   metrics.frontShardConnections.inc({ state: 'ready' }, 0);
@@ -222,6 +226,7 @@ export function createFront(dependencies: FrontDependencies, options: FrontOptio
       feeds.close();
       stopReporting();
       flights.close();
+      awaited.close();
       links.close();
       cluster.close();
     },

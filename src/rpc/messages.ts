@@ -85,6 +85,7 @@ export interface ReceivedReport {
   usage: Usage | null;
   problems: Problem[];
   asked: AskedReport[];
+  awaited: number[];
 }
 
 /** The requests that are read before their turn: the codec writes them by hand, or they name their tenant. */

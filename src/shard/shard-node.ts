@@ -428,6 +428,7 @@ export class ShardNode implements Shard {
         },
         take: (slot) => this.#ownership.take(slot),
       },
+      openFirst: (slots) => this.#ownership.openFirst(slots),
       readersOf: (memory) => this.#readerChoice.of(memory),
       busiest: () => busiestTenant(this.#dependencies.budget.turns, clock),
       deadlineMs: meta.deadlineMs,

@@ -1042,6 +1042,8 @@ export interface FrontReport {
   readonly usage: readonly TenantUsageReport[];
   readonly problems: readonly TenantProblemReport[];
   readonly asked: readonly TenantAskedReport[];
+  /** Slots that requests wait for. */
+  readonly awaited: readonly number[];
 }
 
 /** Problems of one kind that requests with one key met since the last report. */

@@ -7,6 +7,7 @@ import { slotOfTenant } from '../../core/slots.ts';
 import type { LinkRoutes } from '../../rpc/announced-routes.ts';
 import type { TryFailure } from '../../rpc/links/stream-link.ts';
 import type { SlotOwner } from '../../shard/shard.ts';
+import type { AwaitedSlots } from './awaited-slots.ts';
 import type { ShardLink } from './shard-link.ts';
 
 /** Waiters are woken this often even without a change, so that those that have given up are dropped. */
@@ -28,6 +29,7 @@ const slotsOf = ({ epochs, learned }: Advertised): ReadonlySet<number> =>
 export class RoutingTable {
   readonly #clock: Clock;
   readonly #retries: RetryGate;
+  readonly #awaited: Pick<AwaitedSlots, 'note'>;
   readonly #advertised = new Map<ShardLink, Advertised>();
   #routes: (Route | undefined)[] = [];
   #missing = 0;
@@ -35,10 +37,14 @@ export class RoutingTable {
   #waiters = new Set<() => void>();
   #timer: Timer | undefined;
 
-  /** `retries`: opened whenever a route changes or its shard announces its slots. */
-  constructor(clock: Clock, retries: RetryGate) {
+  /**
+   * `retries`: opened whenever a route changes or its shard announces its slots. `awaited`: hears of slots that are
+   * waited for.
+   */
+  constructor(clock: Clock, retries: RetryGate, awaited: Pick<AwaitedSlots, 'note'>) {
     this.#clock = clock;
     this.#retries = retries;
+    this.#awaited = awaited;
   }
 
   /** Number of slots in the cluster; 0: no shard has said yet. */
@@ -127,8 +133,9 @@ export class RoutingTable {
     this.wake();
   }
 
-  /** Calls back once: at the next change, or a little later without one. */
-  wait(waiter: () => void): void {
+  /** Waits for a route of the slot. Calls back once: at the next change of any, or a little later without one. */
+  wait(slot: number, waiter: () => void): void {
+    if (slot >= 0 && slot < this.slots) this.#awaited.note(slot);
     this.#waiters.add(waiter);
     this.#timer ??= this.#clock.setTimer(() => this.wake(), WAKE_MS);
   }

@@ -129,7 +129,7 @@ export class OwnerPath implements FlightPath {
     const slot = 'slot' in this.#of ? this.#of.slot : (routing.slotOf(this.#of.tenantId) ?? -1);
     const route = routing.route(slot);
     if (route === undefined) {
-      routing.wait(() => flight.attempt());
+      routing.wait(slot, () => flight.attempt());
       return;
     }
     flight.binding = { route, handle: 0 };

@@ -69,7 +69,7 @@ export class HandleKeeper implements Waiter {
     if (this.#slot < 0) this.#slot = routing.slotOf(this.#tenantId) ?? -1;
     const route = routing.route(this.#slot);
     if (route === undefined) {
-      routing.wait(() => this.attempt());
+      routing.wait(this.#slot, () => this.attempt());
       return;
     }
     const question = new ShardQuestion(

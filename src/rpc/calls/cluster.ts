@@ -1,6 +1,7 @@
 // The operator's calls about the cluster: each shard answers for itself. Also the counts that fronts report, which are
 // no call, since they have no reply.
 
+import { SLOTS_MAX } from '../../core/slots.ts';
 import { isRuleName } from '../../rules/rule-set.ts';
 import type { FrontReport, ShardLoad, TenantUsageReport } from '../../shard/shard.ts';
 import type { ReceivedReport, Usage } from '../messages.ts';
@@ -99,7 +100,7 @@ export const clusterCalls = {
 };
 
 /** Checks lengths only. The shard judges the numbers, and whether the tenants are its own. */
-export function reportFrom({ load, usage, problems, asked }: ReceivedReport): FrontReport {
+export function reportFrom({ load, usage, problems, asked, awaited }: ReceivedReport): FrontReport {
   demand(problems.length <= PROBLEMS_PER_REPORT_MAX, `A report has more than ${PROBLEMS_PER_REPORT_MAX} problems.`);
   for (const { keyId, code, requestId, detail } of problems) {
     const isShort = [keyId, code, requestId, detail].every(({ length }) => length <= PROBLEM_TEXT_MAX);
@@ -111,7 +112,8 @@ export function reportFrom({ load, usage, problems, asked }: ReceivedReport): Fr
     `A report has more than ${ASKED_PER_REPORT_MAX} names.`,
   );
   demand(names.every(isRuleName), 'What a tenant has asked about is no name.');
-  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage), problems, asked };
+  demand(awaited.length <= SLOTS_MAX, `A report has more than ${SLOTS_MAX} slots.`);
+  return { load: load ?? undefined, usage: usage === null ? [] : usageFrom(usage), problems, asked, awaited };
 }
 
 function usageFrom({ minute, slots, tenantIds, requests, refused, checks }: Usage): TenantUsageReport[] {

@@ -12,7 +12,7 @@
 // write makes the successor the owner; the owner tells it that, and where the log ends, and the successor serves. If it
 // is not told, it finds the row in its next round, or when a front asks it. Few slots move at a time
 // (handover-pace.ts); the next ones move once the successor has opened those. Fronts hear of it from the successor, and
-// from the previous owner.
+// from the previous owner. After a crash, they name the slots that requests wait for, which are opened first.
 //
 // If a reply was lost, this shard may be the owner without knowing it. The plan then finds the row, and opens the slot
 // or hands it over.
@@ -51,6 +51,8 @@ const RELEASE_TRIES = 3;
 const SCAN_MS = 3000;
 /** The same while slots move: this shard is told of its own. */
 const MOVING_SCAN_MS = 400;
+/** Fronts name the slots that requests wait for every second, while they wait. */
+const AWAITED_MS = 3000;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 64;
 /**
@@ -130,6 +132,8 @@ export class Ownership {
   /** Slots that were asked for, and that this shard may own by now; and whether their rows are being read. */
   readonly #asked = new Set<number>();
   #looking = false;
+  /** Slots that requests wait for at fronts, in the order in which they were named, and when they were last. */
+  readonly #awaited = new Map<number, number>();
   /** By slot: the last epoch that this shard has opened or given up. It opens only later ones. */
   readonly #spentEpochs = new Map<number, number>();
   /**
@@ -232,6 +236,19 @@ export class Ownership {
     this.#takeRow({ slot, owner: session.incarnation, epoch, opened, first });
     this.#replan(session);
     return taken.promise;
+  }
+
+  /**
+   * Requests wait for these slots at a front. Among the slots that this shard opens, or would open if their owner were
+   * dead, they come first; that is all a front can bring about.
+   */
+  openFirst(slots: readonly number[]): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    const { claims = [], impending = [] } = this.#plan ?? {};
+    const due = new Set([...claims, ...impending]);
+    const isNews = slots.some((slot) => due.has(slot) && !this.#awaited.has(slot));
+    for (const slot of slots) if (slot < this.#options.slots) this.#awaited.set(slot, nowMs);
+    if (isNews) this.#replan(this.#ports.session());
   }
 
   /** Number of openings and releases that have failed so far. */
@@ -349,6 +366,17 @@ export class Ownership {
     return expected.filter((slot) => this.#expected.has(slot));
   }
 
+  /** Those that requests wait for come first. */
+  #inOrder(slots: readonly number[]): readonly number[] {
+    const due = new Set(slots);
+    return [...new Set([...[...this.#awaited.keys()].filter((slot) => due.has(slot)), ...slots])];
+  }
+
+  #forgetAwaited(): void {
+    const fromMs = this.#ports.clock.monotonicMs() - AWAITED_MS;
+    for (const [slot, atMs] of this.#awaited) if (atMs < fromMs || this.#tenures.has(slot)) this.#awaited.delete(slot);
+  }
+
   /** What each owner releases next: it begins with the first slot, and few move at once. */
   #nextExpected(countMax: number): readonly number[] {
     const counts = new Map<string | undefined, number>();
@@ -385,13 +413,15 @@ export class Ownership {
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
+      this.#forgetAwaited();
+      const claims = this.#inOrder(plan.claims);
       const ahead = [
         ...this.#toldOf(plan),
         ...this.#nextExpected(HANDOVERS_MAX),
-        ...plan.impending.slice(0, IMPENDING_MAX),
+        ...this.#inOrder(plan.impending).slice(0, IMPENDING_MAX),
       ];
-      this.#states.plan(plan.claims, ahead);
-      for (const slot of plan.claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
+      this.#states.plan(claims, ahead);
+      for (const slot of claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
     }
     return tasks;
   }

@@ -1,8 +1,8 @@
 // Reads the state of slots that this shard is about to open: of several at once, because the store answers that with a
 // few statements, and while the slots are being claimed. It needs no claim: state that is older than the claim is as
 // good, since the replay of the log goes on from its checkpoint (recovery.ts). Bound: what is read and not taken yet
-// belongs to the next few openings of the current plan, or to the slots that other owners hand over next, or leave
-// behind if they are dead.
+// belongs to openings of the current plan that are next, or were before requests waited for others, or to the slots
+// that other owners hand over next, or leave behind if they are dead.
 
 import type { SlotState } from '../log/recovery.ts';
 

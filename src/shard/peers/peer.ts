@@ -64,6 +64,8 @@ export interface ShardParts extends ListingContext, DecideContext, FollowParts {
         take(slot: HandedOverSlot): Promise<undefined>;
       }
     | undefined;
+  /** Requests wait for these slots: those that this shard opens come first. Undefined: this one owns none. */
+  readonly openFirst?: ((slots: readonly number[]) => void) | undefined;
   readonly members: () => Promise<readonly MemberRow[]>;
   /** The load from each front. */
   readonly loads: () => Iterable<LoadWindow>;

@@ -118,9 +118,10 @@ class PeerConnection implements TenantConnection {
     this.#peer.waits.end();
   }
 
-  report({ load, usage, problems, asked }: FrontReport): void {
+  report({ load, usage, problems, asked, awaited }: FrontReport): void {
     this.reports = true;
-    const { clock, tenures } = this.#peer.shard;
+    const { clock, tenures, openFirst } = this.#peer.shard;
+    if (awaited.length > 0) openFirst?.(awaited);
     if (load !== undefined) this.load.add(load, clock.monotonicMs());
     if (usage.length + problems.length + asked.length === 0) return;
     const nowMs = clock.wallMs();

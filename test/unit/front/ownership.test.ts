@@ -36,6 +36,8 @@ test('a request for a slot without an owner waits for one', async (t) => {
   await until(() => !stage.front.ready());
   await assert.rejects(session.check(contextFor(150), tuple), code('unavailable'));
   const waiting = session.check(contextFor(), tuple);
+  const slot = slotOfTenant(stage.tenantId, stage.world.slots);
+  await until(() => stage.shard.reports.some(({ awaited }) => awaited.join() === `${slot}`), 'what it waits for');
   stage.shard.own(slots, stage.servers[0]?.address);
   assert.equal((await waiting).authorized, false);
 });

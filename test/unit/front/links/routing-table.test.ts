@@ -13,8 +13,8 @@ import { decodeShardMessage, encodeShardMessage } from '../../../../src/rpc/prot
 const link = (address: string) => ({ address }) as unknown as ShardLink;
 const owner = (slot: number, epoch: number) => ({ slot, epoch, incarnation: '', address: '' });
 
-function createTable(slots = 2): RoutingTable {
-  const table = new RoutingTable(systemClock, new RetryGate({ clock: systemClock, random: systemRandom }));
+function createTable(slots = 2, note: (slot: number) => void = () => {}): RoutingTable {
+  const table = new RoutingTable(systemClock, new RetryGate({ clock: systemClock, random: systemRandom }), { note });
   table.setSlots(slots);
   return table;
 }
@@ -102,19 +102,22 @@ test('a wrong owner’s answer undoes its own claim unless that is newer, and cr
 });
 
 test('waiters are woken once by a change, and after a while without one', async () => {
-  const table = createTable();
+  const awaited: number[] = [];
+  const table = createTable(2, (slot) => awaited.push(slot));
   let woken = 0;
   const count = () => {
     woken += 1;
   };
-  table.wait(count);
-  table.wait(count);
+  table.wait(1, count);
+  table.wait(1, count);
+  for (const slot of [-1, 2]) table.wait(slot, count);
+  assert.deepEqual(awaited, [1, 1], 'only slots of the cluster');
   announce(table, link('a'), new Map([[0, 1]]));
   assert.equal(woken, 1, 'the same waiter waits once');
   announce(table, link('b'), new Map([[1, 1]]));
   assert.equal(woken, 1);
   const keepAlive = setInterval(() => {}, 1000);
-  await new Promise<void>((resolve) => table.wait(resolve));
+  await new Promise<void>((resolve) => table.wait(0, resolve));
   clearInterval(keepAlive);
 });
 

@@ -243,6 +243,7 @@ const MALFORMED: readonly (readonly [string, FrontMessage])[] = [
   ['a long text of a problem', { report: { problems: [{ detail: 'a'.repeat(301) }] } }],
   ['2,001 names in a report', { report: { asked: [{ names: new Array(2000).fill('a') }, { names: ['a'] }] } }],
   ['2,001 tenants without a name in a report', { report: { asked: new Array(2001).fill({ tenantId: 'a' }) } }],
+  ['4,097 slots in a report', { report: { awaited: new Array(4097).fill(0) } }],
   ['a text that is no name in a report', { report: { asked: [{ names: ['a b'] }] } }],
   [
     '1,001 tenants in a report',
@@ -490,10 +491,14 @@ test('a report of a front is taken in as it is said, with what it asks in the sa
   const server = await listen(t, () => shard);
   const load = { elapsedMs: 2000, checks: 3, failures: 1, latencies: [0, 2, 1] };
   const asked = [{ slot: 0, tenantId: 'a', names: ['can_read', 'can_edit'] }];
-  const report = { load, usage: { ...usage, checks: [7] }, asked };
+  const awaited = [3, 0, 4_000_000_000];
+  const report = { load, usage: { ...usage, checks: [7] }, asked, awaited };
   const { reply } = openStream(t, server.address, { ...HELLO, calls: [{ id: 1, authenticate }], report });
   assert.ok((await reply(1)).handle);
   assert.deepEqual(shard.reports, [
-    { load, usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }], problems: [], asked },
+    {
+      ...{ load, problems: [], asked, awaited },
+      usage: [{ slot: 0, tenantId: 'a', minute: 1, requests: 1, refused: 0, checks: 7 }],
+    },
   ]);
 });

@@ -24,7 +24,7 @@ async function openSlot() {
   const use = (owner: OpenSlot, requests: number, refused = 0): void => {
     const minute = Math.floor(clocks.wallMs() / MINUTE_MS);
     const report = { slot: SLOT, tenantId, minute, requests, refused, checks: 2 * requests };
-    owner.front.report({ load: undefined, usage: [report], problems: [], asked: [] });
+    owner.front.report({ load: undefined, usage: [report], problems: [], asked: [], awaited: [] });
   };
   const store = (owner: OpenSlot) => storeDueUsage(portsOf(owner), owner.tenure.due);
   /** Requests by the minutes, or hours, since the start. */
@@ -188,7 +188,10 @@ test('names that were asked about outlive owners, whoever stores them, and only 
     await owner.connection.writeRules(await owner.handle(tenantId), owner.attempt(), request);
   };
   const ask = (owner: OpenSlot, ...names: readonly string[]) =>
-    owner.front.report({ load: undefined, usage: [], problems: [], asked: [{ slot: SLOT, tenantId, names }] });
+    owner.front.report({
+      ...{ load: undefined, usage: [], problems: [], awaited: [] },
+      asked: [{ slot: SLOT, tenantId, names }],
+    });
   /** Minutes since each name was asked about. */
   const vanishing = async (owner: OpenSlot) => {
     const request = { rules: RulesText.of(rulesOf()), ifMatch: undefined };
@@ -204,7 +207,7 @@ test('names that were asked about outlive owners, whoever stores them, and only 
   assert.deepEqual(await vanishing(slot), ['can_read', 'can_edit', 'can_sign'].map(unasked), 'it had no rules then');
   ask(slot, 'can_read', 'can_fly');
   slot.front.report({
-    ...{ load: undefined, usage: [], problems: [] },
+    ...{ load: undefined, usage: [], problems: [], awaited: [] },
     asked: [
       { slot: SLOT + 1, tenantId, names: ['can_sign'] },
       { slot: SLOT, tenantId: 'ten_x', names: ['can_sign'] },

@@ -119,6 +119,7 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
       { ...problem, slot: SLOT, tenantId: 'nonsense' },
     ],
     asked: [{ slot: SLOT, tenantId, names: ['can_read'] }],
+    awaited: [],
   });
   const sinceMs = slot.clock.wallMs() - 60_000;
   const usage = (await slot.operator.readUsage({ tenantId, sinceMs })).buckets;
@@ -136,6 +137,7 @@ test('a report reaches the tenants of this shard under their own slot, and no ot
     usage: [],
     problems: [],
     asked: [],
+    awaited: [],
   });
   assert.deepEqual(await slot.operator.readLoad(), {
     checksPerSecond: 5,

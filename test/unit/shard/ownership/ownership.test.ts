@@ -9,6 +9,7 @@ import { createStreamHost } from '../../../../src/rpc/serving/stream-host.ts';
 import type { AcceptStream } from '../../../../src/rpc/transport/transport.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
 import { HANDOVERS_MAX } from '../../../../src/shard/ownership/handover-pace.ts';
+import { OPENINGS_MAX } from '../../../../src/shard/ownership/slot-tasks.ts';
 import { createShardNode, type ShardNode } from '../../../../src/shard/shard-node.ts';
 import { createLog } from '../../../../src/telemetry/log.ts';
 import { createMetrics } from '../../../../src/telemetry/metrics.ts';
@@ -42,6 +43,8 @@ const STORE_OPERATIONS: readonly StoreOperation[] = [
 ];
 const meta = { ...META, slots: SLOTS };
 const log = createLog({ level: 'silent', pretty: false });
+/** By a front, of nothing. */
+const reported = { load: undefined, usage: [], problems: [], asked: [], awaited: [] };
 
 interface Member {
   readonly name: string;
@@ -235,7 +238,6 @@ describe('the ownership of slots', () => {
     it(`gives nothing to one that a front has not reached, ${connects ? 'until it has' : 'for five seconds'}`, async () => {
       const a = start(add('a'));
       await until(settled(['a']), 3000);
-      const reported = { load: undefined, usage: [], problems: [], asked: [] };
       for (const name of ['front-1', 'front-2']) a.node.connect(name).report(reported);
       // It never comes to another shard.
       a.node.connect('a itself');
@@ -425,6 +427,84 @@ describe('the ownership of slots', () => {
     assert.equal(a.faults.calls('claimSlot'), claims);
     await until(() => servedBy(a).length === SLOTS, 3000);
     assert.equal(a.faults.calls('readCheckpoint'), reads + lost, 'once each');
+  });
+
+  /** The slots of all later calls of this read or write to the store, each once. */
+  const orderOf = (operation: 'claimSlot' | 'readCheckpoint'): readonly number[] => {
+    const order = new Set<number>();
+    const list: number[] = [];
+    const note = (slot: number) => {
+      if (!order.has(slot)) list.push(slot);
+      order.add(slot);
+    };
+    const { claimSlot, readCheckpoint } = memory;
+    if (operation === 'claimSlot') {
+      memory.claimSlot = (claim, deadline) => {
+        note(claim.slot);
+        return claimSlot.call(memory, claim, deadline);
+      };
+    } else {
+      memory.readCheckpoint = (slot, deadline) => {
+        note(slot);
+        return readCheckpoint.call(memory, slot, deadline);
+      };
+    }
+    return list;
+  };
+
+  it('reads and claims first, of the slots of a dead member, those that requests wait for', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    await clock.advance(5000);
+    const lost = servedBy(b);
+    const awaited = [lost.at(-1), lost.at(-3)].map((slot = assert.fail()) => slot);
+    const [reads, claims] = [orderOf('readCheckpoint'), orderOf('claimSlot')];
+    b.faults.turn('hold', STORE_OPERATIONS);
+    const front = a.node.connect('front');
+    // Slots of its own, of another member or of no cluster are not its business.
+    front.report({ ...reported, awaited: [...awaited, ...servedBy(a), SLOTS, 4_000_000_000] });
+    await until(
+      () => reads.length === lost.length,
+      2600,
+      () => front.report({ ...reported, awaited }),
+    );
+    const inOrder = [...awaited, ...lost.filter((slot) => !awaited.includes(slot))];
+    assert.deepEqual([reads, claims], [inOrder, []]);
+    await until(
+      () => servedBy(a).length === SLOTS,
+      3000,
+      () => front.report({ ...reported, awaited }),
+    );
+    assert.deepEqual(claims, inOrder);
+  });
+
+  it('claims next what a request begins to wait for, and forgets it once no front names it', async () => {
+    fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay-reply', until: later(5000) } : latency());
+    const claims = orderOf('claimSlot');
+    const a = start(add('a'));
+    await until(() => claims.length === OPENINGS_MAX, 3000);
+    const [next, forgotten] = [SLOTS - 1, SLOTS - 2];
+    const front = a.node.connect('front');
+    front.report({ ...reported, awaited: [forgotten] });
+    await clock.advance(4500);
+    // No round comes in between.
+    a.faults.turn('hold', ['listSlots']);
+    await clock.advance(100);
+    front.report({ ...reported, awaited: [next] });
+    assert.equal(claims.length, OPENINGS_MAX);
+    await until(() => claims.length === SLOTS, 3000);
+    assert.deepEqual(claims, [...ALL.slice(0, OPENINGS_MAX), next, ...ALL.slice(OPENINGS_MAX, next)]);
+  });
+
+  it('reads and writes nothing for a front that names slots which others serve', async () => {
+    const [a] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    await clock.advance(5000);
+    const counts = () => STORE_OPERATIONS.map((operation) => a.faults.calls(operation)).join();
+    const before = counts();
+    const front = a.node.connect('front');
+    for (let count = 0; count < 100; count += 1) front.report({ ...reported, awaited: [...ALL, ...ALL] });
+    assert.equal(counts(), before);
   });
 
   it('does not change during an outage of the whole store', async () => {
