@@ -47,13 +47,19 @@ export async function during(load: Load, action: () => Promise<void>): Promise<W
   return { from, to: load.now() };
 }
 
-/** No request failed, and those of the window were answered in time. */
-export function assertUnnoticed(outcome: Outcome, window: Window, p99MsMax: number, say: (text: string) => void): void {
-  const requests = outcome.report.within(window);
+/** Says how long the requests of the window took, and returns the 99th percentile in milliseconds. */
+export function sayLatencies({ report }: Outcome, window: Window, say: (text: string) => void): number {
+  const requests = report.within(window);
   const p99 = percentile(requests, 0.99);
   const worst = percentile(requests, 1);
   const seconds = ((window.to - window.from) / 1000).toFixed(1);
   say(`  over ${seconds} s: ${requests.length} requests, p99 ${p99.toFixed(0)} ms, worst ${worst.toFixed(0)} ms`);
+  return p99;
+}
+
+/** No request failed, and those of the window were answered in time. */
+export function assertUnnoticed(outcome: Outcome, window: Window, p99MsMax: number, say: (text: string) => void): void {
+  const p99 = sayLatencies(outcome, window, say);
   assertNoFailures(outcome);
   judgeWhereBorne(say)(outcome.strain, () => assert.ok(p99 <= p99MsMax, `p99 ${p99.toFixed(0)} ms`));
 }

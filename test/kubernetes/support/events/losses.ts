@@ -1,7 +1,7 @@
 // Pods and nodes that go, in order and without a word.
 
 import assert from 'node:assert/strict';
-import type { Load, LoadReport } from '../../../cluster/support/load.ts';
+import type { Load, LoadReport, Window } from '../../../cluster/support/load.ts';
 import {
   assertNoFailures,
   describeRequest,
@@ -9,7 +9,7 @@ import {
   tenantsOf,
 } from '../../../cluster/support/trials/trial.ts';
 import { letRun, waitFor } from '../../../kit/wait-for.ts';
-import { type Event, type EventBench, loaded } from './event.ts';
+import { during, type Event, type EventBench, loaded, sayLatencies } from './event.ts';
 
 /** Of a shard that has gone: its lease, and the openings of its slots. */
 const FAILOVER_MS_MAX = 4000;
@@ -68,14 +68,18 @@ const killContainer = lossOfShard(
 const drainNode: Event = {
   name: 'kubectl drain of a node',
   async run(bench) {
-    const { kubernetes, release } = bench;
+    const { kubernetes, release, say } = bench;
+    let window: Window = { from: 0, to: 0 };
     try {
-      const outcome = await loaded(bench, 'drain', async () => {
-        const args = ['drain', 'node2', '--ignore-daemonsets', '--delete-emptydir-data'];
-        await kubernetes.kubectl([...args, `--timeout=${DRAIN_SECONDS_MAX}s`]);
-        await release.waitUntilRolledOut();
-        await release.waitUntilServedBy(2);
+      const outcome = await loaded(bench, 'drain', async (load) => {
+        window = await during(load, async () => {
+          const args = ['drain', 'node2', '--ignore-daemonsets', '--delete-emptydir-data'];
+          await kubernetes.kubectl([...args, `--timeout=${DRAIN_SECONDS_MAX}s`]);
+          await release.waitUntilRolledOut();
+          await release.waitUntilServedBy(2);
+        });
       });
+      sayLatencies(outcome, window, say);
       assertNoFailures(outcome);
     } finally {
       await kubernetes.kubectl(['uncordon', 'node2']);
@@ -109,6 +113,7 @@ const cutNode: Event = {
       'A front is on the other node.',
     );
     let since = 0;
+    let owned = new Set<number>();
     let isCut = false;
     const mend = async (): Promise<void> => {
       if (isCut) await kubernetes.mendNode(node);
@@ -116,6 +121,7 @@ const cutNode: Event = {
     };
     try {
       const outcome = await loaded(bench, 'cut-node', async (load) => {
+        owned = tenantsOf(load, await release.operator.slots(), VICTIM);
         since = load.now();
         await kubernetes.cutNode(node);
         isCut = true;
@@ -124,6 +130,8 @@ const cutNode: Event = {
         await untilBack(bench, node, load);
       });
       const late = outcome.report.failures.filter(({ atMs }) => atMs > since + NODE_LOSS_MS_MAX * outcome.strain);
+      const backMs = answeredAgainMs(outcome.report, owned, since);
+      say(`  ${owned.size} tenants of its shard were answered again after ${backMs.toFixed(0)} ms at the latest`);
       const lastMs = Math.max(0, ...outcome.report.failures.map(({ atMs }) => atMs - since));
       say(
         `  ${outcome.report.failures.length} failed, the last was sent ${(lastMs / 1000).toFixed(1)} s after the cut`,
