@@ -31,6 +31,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     append: trace('INSERT', 'log', store.append),
     readRecord: trace('SELECT', 'log', store.readRecord),
     readRecords: trace('SELECT', 'log', store.readRecords),
+    readTail: trace('SELECT', 'log', store.readTail),
     removeSegment: trace('DELETE', 'log', store.removeSegment),
     readSlot: trace('SELECT', 'slots', store.readSlot),
     listSlots: trace('SELECT', 'slots', store.listSlots),

@@ -83,6 +83,11 @@ export interface LogStore {
    * than `limit` mean that there are no others from `fromSeq` to the end of the segment.
    */
   readRecords(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
+  /**
+   * A plain read, at a fraction of the price: ascending from `fromSeq`, at most `limit` records of its segment and the
+   * next one. It contains nothing but records that stand, but may lack any of them.
+   */
+  readTail(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]>;
   /** Deletes the whole segment. Idempotent. */
   removeSegment(slot: number, segment: number, deadline: DeadlineMs): Promise<void>;
 }

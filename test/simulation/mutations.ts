@@ -549,6 +549,20 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'tail-with-holes',
+    what: 'A successor takes what a plain read has shown it of the log for all of it.',
+    caughtBy: 'broad',
+    from: 1,
+    edits: [
+      {
+        file: 'src/shard/log/recovery.ts',
+        within: 'restIn',
+        find: 'isWhole && isSameSegment',
+        replace: 'isSameSegment',
+      },
+    ],
+  },
+  {
     name: 'settled-and-not-compared',
     what: 'The same, and the successor takes an entry behind that end for one that everybody skips.',
     caughtBy: 'delays',

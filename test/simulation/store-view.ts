@@ -1,7 +1,8 @@
 // The database as one process sees it: every call takes a way there and a way back, either of which can be slow, cut or
 // fail. What the caller is told as a timeout may not have happened, may have happened, or may yet happen, up to a
 // minute later and also after the caller is dead. It keeps: an answer that is given is the one of the moment at which
-// the call was applied; an acknowledged write was applied before its acknowledgement.
+// the call was applied; an acknowledged write was applied before its acknowledgement. A plain read of the log alone may
+// miss what is there.
 
 import { GrantdError } from '../../src/core/errors.ts';
 import type { LogRecord, StateWrite, Store } from '../../src/store/store.ts';
@@ -77,9 +78,11 @@ export const NO_STORE_FAULTS: StoreFaults = {
 
 const HINTS: ReadonlySet<StoreOperation> = new Set(['listMembers', 'listSlots']);
 const READS = /^(read|list)/;
-const LOG_READS: ReadonlySet<StoreOperation> = new Set(['readRecord', 'readRecords']);
+const LOG_READS: ReadonlySet<StoreOperation> = new Set(['readRecord', 'readRecords', 'readTail']);
 /** Scans are remembered for so long. */
 const STALE_MS_MAX = 5000;
+/** Of the plain reads of the log: miss records. */
+const TAIL_MISSES = 0.2;
 /** A server gives up a write after this long, and the client is told. */
 const SERVER_TIMEOUT_MS = 2000;
 
@@ -222,6 +225,13 @@ export function createStoreView(world: StoreWorld, rules: StoreRules, process: S
         () => world.store.append(record, Number.POSITIVE_INFINITY),
         () => appendLate(record),
       );
+    },
+    // A plain read of the log may miss any record.
+    readTail: async (...query) => {
+      const records = await store.readTail(...query);
+      if (!random.chance(TAIL_MISSES)) return records;
+      const missed = random.whole(0, records.length);
+      return records.filter((_, index) => index !== missed && (index < missed || random.chance(0.5)));
     },
     // The rows of one call are single statements: each has a fate of its own where the call does not succeed.
     writeState: (writes, deadline) => writeStateInParts(store, world, writes, deadline),

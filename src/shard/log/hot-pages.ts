@@ -55,9 +55,14 @@ export class HotPages {
     if (!this.#ended) this.#known().note(page);
   }
 
-  /** Loads the pages that are stored as hot, in the background. Resolves when the list is read. */
-  async preload(): Promise<void> {
+  /** Loads the pages that are stored as hot, in the background. */
+  preload(): void {
+    this.#ports.budget.preloads.add([() => this.#preloadListed()]);
+  }
+
+  async #preloadListed(): Promise<void> {
     const { store, clock, budget } = this.#ports;
+    if (!this.#served.serving) return;
     // Without the list, pages are loaded on demand.
     const text = await store.readHotPages(this.#served.slot, storeDeadline(clock)).catch(() => undefined);
     const pages = text === undefined ? undefined : decodeHotPages(text);

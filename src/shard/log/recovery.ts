@@ -16,8 +16,10 @@ import type { Tenant } from '../../core/tenants.ts';
 import type {
   Checkpoint,
   ConditionalOutcome,
+  DeadlineMs,
   GrantCountRow,
   LogRecord,
+  LogStore,
   SlotRow,
   SlotStore,
   Stamp,
@@ -47,6 +49,13 @@ const TENANTS_PER_READ = 1000;
 /** Replay yields to other work after this long. */
 const SLICE_MS = 10;
 const RETRY_MS = 50;
+/**
+ * What is read of a log ahead of its recovery: most logs have fewer records behind the checkpoint, and one of the last
+ * before it shows that the log has been idle.
+ */
+const TAIL_RECORDS = 10;
+const TAIL_RECORDS_BEFORE = 3;
+const TAIL_BYTES_MAX = 64 * 1024;
 /**
  * Retries of the append that opens a slot: with the first attempt about 10 s of a store that does not respond. The
  * shard opens the slot again later.
@@ -95,7 +104,7 @@ async function* readLog(
   ports: RecoveryPorts,
   slot: number,
   fromSeq: number,
-  untilSeq: number,
+  untilSeq = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<LogRecord> {
   let seq = fromSeq;
   let count = RECORDS_PER_FIRST_READ;
@@ -127,6 +136,19 @@ function nextCount(records: readonly LogRecord[], count: number): number {
   return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
 }
 
+/**
+ * Those of the records from `fromSeq` on that are the rest of the log, as far as a plain read can tell: the append that
+ * opens the slot finds what it has missed. Undefined: only serial reads can say whether the log is whole.
+ */
+function restIn(tail: LogTail, fromSeq: number, segmentSize: number): readonly LogRecord[] | undefined {
+  const { records, limit } = tail;
+  const rest = records.filter(({ seq }) => seq >= fromSeq);
+  const isWhole = rest.every(({ seq }, index) => seq === fromSeq + index);
+  // The read went as far as the next segment: nothing is behind a gap at the end of this one.
+  const isSameSegment = segmentOf(tail.fromSeq, segmentSize) === segmentOf(fromSeq + rest.length, segmentSize);
+  return isWhole && isSameSegment && records.length < limit ? rest : undefined;
+}
+
 /** How far a replay of the log has come. */
 interface Replayed {
   lastSeq: number;
@@ -145,16 +167,16 @@ function replayFrom({ slot, first }: SlotRow, checkpoint: Checkpoint): Replayed 
   return { lastSeq: Math.max(checkpoint.seq - 1, 0), nextBase: checkpoint.stamp + 1, highestEpoch: 0, behindMs: 0 };
 }
 
-/** Takes the log into memory, from where the replay is up to `untilSeq`, or its end. */
+/** Takes records of the log into memory, from where the replay is. */
 async function replayLog(
   ports: RecoveryPorts,
   { slot, epoch }: SlotRow,
   checkpoint: Checkpoint,
   replayed: Replayed,
-  untilSeq = Number.POSITIVE_INFINITY,
+  records: AsyncIterable<LogRecord> | Iterable<LogRecord>,
 ): Promise<void> {
   const slice = new Slice(ports.clock);
-  for await (const record of readLog(ports, slot, replayed.lastSeq + 1, untilSeq)) {
+  for await (const record of records) {
     if (record.epoch > epoch) throw new ShardFailure('not-serving', `Slot ${slot} already has epoch ${record.epoch}.`);
     const isVoid = record.epoch < replayed.highestEpoch;
     replayed.highestEpoch = Math.max(replayed.highestEpoch, record.epoch);
@@ -180,16 +202,27 @@ async function replayLog(
 
 /**
  * Brings memory up to the end of the log and makes this epoch the only one that can append. `row` is this owner's
- * claim. Throws LogUnreadableError if the log cannot be trusted, ShardFailure if another owner was first.
+ * claim. `tail`: what was read ahead of the log; the rest, and what makes it doubtful, is read serially. Throws
+ * LogUnreadableError if the log cannot be trusted, ShardFailure if another owner was first.
  */
-export async function recoverLog(ports: RecoveryPorts, row: SlotRow, checkpoint: Checkpoint): Promise<RecoveredLog> {
+export async function recoverLog(
+  ports: RecoveryPorts,
+  row: SlotRow,
+  checkpoint: Checkpoint,
+  tail?: LogTail,
+): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
   const replayed = replayFrom(row, checkpoint);
+  let known = tail && restIn(tail, replayed.lastSeq + 1, ports.segmentSize);
+  // It lacks even the entry at the checkpoint.
+  if (known?.length === 0 && checkpoint.seq > 0) known = undefined;
   while (true) {
-    const following = readFollowing(ports, slot, replayed.lastSeq);
-    await replayLog(ports, row, checkpoint, replayed);
+    const following = known === undefined ? readFollowing(ports, slot, replayed.lastSeq) : undefined;
+    const records = known ?? readLog(ports, slot, replayed.lastSeq + 1);
+    known = undefined;
+    await replayLog(ports, row, checkpoint, replayed, records);
     const { lastSeq, nextBase, behindMs } = replayed;
-    if (!(await endsAt(ports, slot, lastSeq, following))) continue;
+    if (following !== undefined && !(await endsAt(ports, slot, lastSeq, following))) continue;
     if (row.opened !== undefined && lastSeq < row.opened) {
       throw new LogUnreadableError(
         `The log of slot ${slot} ends at seq ${lastSeq}, but an owner has recorded an entry at seq ${row.opened}.`,
@@ -229,7 +262,8 @@ export async function recoverSettledLog(
   const { slot, epoch, first } = row;
   const replayed = replayFrom(row, checkpoint);
   const isBehind = checkpoint.seq < lastSeq;
-  if (isBehind) await replayLog(ports, row, checkpoint, replayed, lastSeq);
+  const fromSeq = replayed.lastSeq + 1;
+  if (isBehind) await replayLog(ports, row, checkpoint, replayed, readLog(ports, slot, fromSeq, lastSeq));
   const endSeq = isBehind ? replayed.lastSeq : checkpoint.seq;
   if (endSeq !== lastSeq) {
     throw new LogUnreadableError(
@@ -332,13 +366,14 @@ function leastAgeMs(newer: Moment | undefined, older: Moment): number {
 
 /**
  * Reads backwards from the checkpoint to the start of the idempotency window: to `windowFrom`, or to entries that by
- * the clocks of their own epochs are too old for a client to repeat their operations. Resolves with the first seq from
- * which operation ids are known. Throws LogUnreadableError at a gap.
+ * the clocks of their own epochs are too old for a client to repeat their operations. `known`: records that were read
+ * before. Resolves with the first seq from which operation ids are known. Throws LogUnreadableError at a gap.
  */
 export async function rebuildWindow(
   ports: TailPorts,
   slot: number,
   range: { readonly windowFrom: number; readonly checkpointSeq: number },
+  known: readonly LogRecord[] = [],
 ): Promise<number> {
   const { store, clock, segmentSize } = ports;
   const entries: { readonly restore: () => void; readonly epoch: number }[] = [];
@@ -352,7 +387,11 @@ export async function rebuildWindow(
     const segmentStart = segmentOf(end, segmentSize) * segmentSize;
     const start = Math.max(range.windowFrom, segmentStart, end - count + 1);
     await ports.waitForCapacity?.();
-    const records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
+    const isWithin = ({ seq }: LogRecord): boolean => seq >= start && seq <= end;
+    let records: readonly LogRecord[] = known.filter(isWithin);
+    if (records.length !== end - start + 1) {
+      records = await store.readRecords(slot, start, end - start + 1, storeDeadline(clock));
+    }
     if (records.length !== end - start + 1) {
       throw new LogUnreadableError(`The log of slot ${slot} lacks entries between seq ${start} and ${end}.`);
     }
@@ -391,6 +430,14 @@ async function* everyTenant<Row extends { readonly tenantId: TenantId }>(
   }
 }
 
+/** The records around a checkpoint, ascending, as a plain read has found them: it may have missed some. */
+export interface LogTail {
+  readonly fromSeq: number;
+  readonly records: readonly LogRecord[];
+  /** Of the read. */
+  readonly limit: number;
+}
+
 /** What the state tables say about a slot. */
 export interface SlotState {
   readonly checkpoint: Checkpoint;
@@ -399,23 +446,45 @@ export interface SlotState {
   readonly grantCounts: readonly GrantCountRow[];
   /** Read after the checkpoint, too; undefined: pages are loaded once the slot is served. */
   readonly ahead?: PagesAhead | undefined;
+  /** Undefined: it was not read, or is too large to be kept. */
+  readonly tail?: LogTail | undefined;
 }
 
 /**
  * The tables are read after the checkpoint, so that they are never behind it: a count is written with the entries that
  * changed it. A replay from the checkpoint completes them. So the state need not be the latest: whatever an owner has
- * written since is in the log, from that checkpoint on.
+ * written since is in the log, from that checkpoint on. `withTail`: reads on in the log.
  */
 export async function readSlotState(
   { store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
+  withTail = false,
 ): Promise<SlotState> {
-  const checkpoint = await store.readCheckpoint(slot, storeDeadline(clock));
-  const [tenants, grantCounts] = await Promise.all([
+  const stored = await store.readCheckpoint(slot, storeDeadline(clock));
+  const checkpoint = stored ?? { seq: 0, stamp: 0, windowFrom: 1 };
+  const [tenants, grantCounts, tail] = await Promise.all([
     Array.fromAsync(everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)))),
     Array.fromAsync(everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)))),
+    withTail ? readTail(store, slot, checkpoint, storeDeadline(clock)) : undefined,
   ]);
-  return { checkpoint: checkpoint ?? { seq: 0, stamp: 0, windowFrom: 1 }, tenants, grantCounts };
+  return { checkpoint, tenants, grantCounts, tail };
+}
+
+/** Never rejects: what it does not find is read serially. */
+async function readTail(
+  store: LogStore,
+  slot: number,
+  { seq, windowFrom }: Checkpoint,
+  deadline: DeadlineMs,
+): Promise<LogTail | undefined> {
+  const fromSeq = Math.max(Math.min(seq, Math.max(seq - TAIL_RECORDS_BEFORE, windowFrom)), 1);
+  try {
+    const records = await store.readTail(slot, fromSeq, TAIL_RECORDS, deadline);
+    const bytes = records.reduce((sum, { body }) => sum + body.length, 0);
+    return bytes > TAIL_BYTES_MAX ? undefined : { fromSeq, records, limit: TAIL_RECORDS };
+  } catch {
+    return undefined;
+  }
 }
 
 // ---- after recovery ----

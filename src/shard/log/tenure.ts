@@ -9,7 +9,7 @@ import { assert } from '../../core/assert.ts';
 import { type Clock, delay } from '../../core/async/clock.ts';
 import type { IdFactory, TenantId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenants.ts';
-import type { GrantCountRow, GrantCountWrite, SlotRow, Stamp, Store } from '../../store/store.ts';
+import type { GrantCountRow, GrantCountWrite, LogRecord, SlotRow, Stamp, Store } from '../../store/store.ts';
 import type { PageLimits, ReaderLimits } from '../memory/limits.ts';
 import type { MemoryBudget } from '../memory/memory-budget.ts';
 import { DueTenants, TenantMemory, type TenantMemoryDependencies } from '../memory/tenant-memory.ts';
@@ -158,7 +158,7 @@ export class Tenure {
     const replay = (entry: CommittedEntry) => this.#replay(entry);
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
     try {
-      const { checkpoint, tenants, grantCounts, ahead } = await this.#stateOf(reading);
+      const { checkpoint, tenants, grantCounts, ahead, tail } = await this.#stateOf(reading);
       if (this.#state !== 'opening') throw this.#notServing();
       const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
       const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
@@ -173,7 +173,7 @@ export class Tenure {
       for (const row of grantCounts) this.#loadCount(row);
       await this.#takeIn(ahead?.pages ?? [], slice);
       const end = await (settled === undefined
-        ? recoverLog(ports, this.#row, checkpoint)
+        ? recoverLog(ports, this.#row, checkpoint, tail)
         : recoverSettledLog(ports, this.#row, checkpoint, settled));
       this.#expectExpiries(grantCounts, end);
       // Those of an earlier tenure in this process, which may have committed what this one has found in the log.
@@ -199,14 +199,14 @@ export class Tenure {
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
       this.#dependencies.commitCounts?.raise(this.slot);
-      void this.hotPages.preload();
+      this.hotPages.preload();
       // Rejects with the end of the tenure.
       void this.#appender.fence().then(
         (opened) => this.#recordOpened(opened),
         () => {},
       );
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
-      this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end);
+      this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end, tail?.records);
     } catch (error) {
       this.end('The slot could not be opened.');
       throw error;
@@ -437,6 +437,7 @@ export class Tenure {
     window: IdempotencyWindow,
     range: Parameters<typeof rebuildWindow>[2],
     { openedAtMs }: LogEnd,
+    known: readonly LogRecord[] | undefined,
   ): Promise<void> {
     const { store, clock, segmentSize, operationsKeptMs, budget, observeWait } = this.#dependencies;
     try {
@@ -453,9 +454,9 @@ export class Tenure {
         },
         async (ports) => {
           const tail = { store, clock, segmentSize, operationsKeptMs, ...ports };
-          const known = await rebuildWindow(tail, this.slot, range);
+          const knownFrom = await rebuildWindow(tail, this.slot, range, known);
           // If the rebuild ended early, the window has passed: everything decided before the opening has left it.
-          if (this.#state !== 'ended') window.startAt(known);
+          if (this.#state !== 'ended') window.startAt(knownFrom);
         },
       );
     } catch (error) {

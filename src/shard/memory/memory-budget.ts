@@ -232,19 +232,32 @@ export type Preload = () => Promise<void>;
 
 /**
  * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots. The
- * owner of a list ends it once it is obsolete. Pages are loaded the same way as for a call.
+ * owner of a list ends it once it is obsolete. Pages are loaded the same way as for a call. None is loaded while slots
+ * are opened: whoever waits for a slot needs the store more.
  */
 export class Preloads {
   readonly #lists: Iterator<Preload>[] = [];
   #running = 0;
+  #holds = 0;
 
   add(list: Iterable<Preload>): void {
     this.#lists.push(list[Symbol.iterator]());
     this.#advance();
   }
 
+  /** Starts no load until `work` has ended. */
+  async holdDuring<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#holds += 1;
+    try {
+      return await work();
+    } finally {
+      this.#holds -= 1;
+      this.#advance();
+    }
+  }
+
   #advance(): void {
-    while (this.#running < PRELOADS_AT_ONCE) {
+    while (this.#running < PRELOADS_AT_ONCE && this.#holds === 0) {
       const list = this.#lists.shift();
       if (list === undefined) return;
       const { done, value } = list.next();

@@ -413,6 +413,7 @@ export class Ownership {
       tasks.push({ slot, kind, run: () => this.#handOver(slot, session, successor) });
     }
     if (this.#settled) {
+      const { preloads } = this.#ports.budget;
       this.#forgetAwaited();
       const claims = this.#inOrder(plan.claims);
       const ahead = [
@@ -421,7 +422,8 @@ export class Ownership {
         ...this.#inOrder(plan.impending).slice(0, IMPENDING_MAX),
       ];
       this.#states.plan(claims, ahead);
-      for (const slot of claims) tasks.push({ slot, kind: 'opening', run: () => this.#open(slot, session) });
+      for (const slot of claims)
+        tasks.push({ slot, kind: 'opening', run: () => preloads.holdDuring(() => this.#open(slot, session)) });
     }
     return tasks;
   }
@@ -463,7 +465,9 @@ export class Ownership {
   }
 
   async #readState(slot: number, withPages: boolean): Promise<SlotState> {
-    const state = await readSlotState(this.#ports, slot);
+    // An owner that hands its slot over says where the log ends.
+    const isHandedOver = this.#plan?.expected.includes(slot) === true;
+    const state = await readSlotState(this.#ports, slot, !isHandedOver);
     return withPages ? { ...state, ahead: new PagesAhead(this.#ports, slot) } : state;
   }
 

@@ -226,6 +226,13 @@ function createStore(
     async readRecords(slot, fromSeq, limit, deadline) {
       return reader.call('readRecords', [slot, segment(fromSeq), fromSeq, limit], deadline);
     },
+    async readTail(slot, fromSeq, limit, deadline) {
+      const of = segment(fromSeq);
+      const records = await reader.call('readRecords', [slot, of, fromSeq, limit], deadline);
+      if (records.length === limit) return records;
+      const next = await reader.call('readRecords', [slot, of + 1, fromSeq, limit - records.length], deadline);
+      return [...records, ...next];
+    },
     removeSegment: writer.forward('removeSegment'),
 
     readSlot: reader.forward('readSlot'),

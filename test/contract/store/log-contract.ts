@@ -74,6 +74,22 @@ export function defineLogContract(context: StoreContext): void {
       assert.deepEqual(await context.store().readRecords(slot, 1, 1, soon()), records.slice(0, 1));
     });
 
+    it('reads ahead into the next segment, and to the limit', async () => {
+      const { segmentSize } = context.meta();
+      const slot = newSlot();
+      const records = Array.from({ length: segmentSize + 2 }, (_, index) => createRecord(slot, index + 1));
+      for (const record of records) await context.store().append(record, soon());
+      const read = async (fromSeq: number, limit: number) =>
+        (await context.store().readTail(slot, fromSeq, limit, soon())).map((record) => record.seq);
+      // Nothing is in flight: what was acknowledged is there.
+      const from = segmentSize - 2;
+      assert.deepEqual(await read(from, 100), [from, from + 1, from + 2, from + 3, from + 4]);
+      assert.deepEqual(await read(1, 2), [1, 2]);
+      assert.deepEqual(await read(segmentSize + 1, 100), [segmentSize + 1, segmentSize + 2]);
+      assert.deepEqual(await read(segmentSize + 3, 100), []);
+      assert.deepEqual(await context.store().readTail(slot, 1, 1, soon()), records.slice(0, 1));
+    });
+
     it('removes a whole segment and nothing else, as often as it is told', async () => {
       const { segmentSize } = context.meta();
       const slot = newSlot();

@@ -159,6 +159,18 @@ export class MemoryStore implements Store {
     });
   }
 
+  readTail(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Answer<'readTail'> {
+    return this.#run('readTail', deadline, () => {
+      const last = this.#segment(fromSeq) + 1;
+      const records: LogRecord[] = [];
+      for (let seq = fromSeq; this.#segment(seq) <= last && records.length < limit; seq += 1) {
+        const record = this.#log.get(`${slot}/${seq}`);
+        if (record !== undefined) records.push(record);
+      }
+      return records;
+    });
+  }
+
   removeSegment(slot: number, segment: number, deadline: DeadlineMs): Answer<'removeSegment'> {
     return this.#run('removeSegment', deadline, () => {
       for (const [key, record] of this.#log) {

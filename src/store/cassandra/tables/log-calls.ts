@@ -15,6 +15,7 @@ export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: st
   const insert = `INSERT INTO ${table} (slot, segment, seq, epoch, entry_id, body) VALUES (?, ?, ?, ?, ?, ?) IF NOT EXISTS`;
   const selectOne = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment = ? AND seq = ?`;
   const selectFrom = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment = ? AND seq >= ? LIMIT ?`;
+  const selectTail = `SELECT ${LOG_COLUMNS} FROM ${table} WHERE slot = ? AND segment IN (?, ?) AND seq >= ? LIMIT ?`;
   const selectYoungest = `SELECT max(writetime(entry_id)) AS youngest FROM ${table} WHERE slot = ? AND segment = ?`;
   const remove = `DELETE FROM ${table} USING TIMESTAMP ? WHERE slot = ? AND segment = ?`;
 
@@ -55,6 +56,13 @@ export function createLogCalls(executor: Executor, meta: MetaCalls, keyspace: st
         next = read.next;
       } while (next !== undefined);
       return records;
+    },
+
+    async readTail(slot: number, fromSeq: number, limit: number, deadline: DeadlineMs): Promise<readonly LogRecord[]> {
+      const segment = await segmentAt(fromSeq, deadline);
+      const params = [slot, segment, segment + 1n, BigInt(fromSeq), limit];
+      const { rows } = await executor.read(selectTail, params, deadline);
+      return rows.map(recordOf).sort((left, right) => left.seq - right.seq);
     },
 
     /**

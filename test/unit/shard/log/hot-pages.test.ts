@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FairTurns } from '../../../../src/core/async/turns.ts';
 import { encodeHotPages } from '../../../../src/shard/log/hot-pages.ts';
 import { MemoryBudget } from '../../../../src/shard/memory/memory-budget.ts';
@@ -102,7 +103,9 @@ test('nothing is preloaded while memory or the capacity for reads is short', asy
   full.hold(95_000_000);
   const heir = await slot.restart({ budget: full });
   await waitFor('the list to be read', () => heir.faults.calls('readHotPages') === 1);
-  await heir.tenure.hotPages.preload();
+  heir.tenure.hotPages.preload();
+  await waitFor('the list to be read again', () => heir.faults.calls('readHotPages') === 2);
+  await nextTurn();
   assert.deepEqual(heir.preloads, []);
   const busy = new MemoryBudget(100_000_000, new FairTurns(real));
   const leaves = await Promise.all(

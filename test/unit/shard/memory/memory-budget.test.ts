@@ -157,3 +157,17 @@ test('eight are loaded at once, and the lists take turns', async () => {
   preloads.add(list('c', 1));
   assert.equal(started.at(-1), 'c0');
 });
+
+test('no load is begun while slots are opened', async () => {
+  const { started, list } = createLists();
+  const preloads = new Preloads();
+  const openings = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = openings.map((opening) => preloads.holdDuring(() => opening.promise));
+  preloads.add(list('a', 1));
+  openings[0]?.resolve();
+  await held[0];
+  assert.deepEqual(started, []);
+  openings[1]?.reject(new Error('The test fails the opening.'));
+  await assert.rejects(held[1] ?? Promise.resolve(), /fails the opening/);
+  assert.deepEqual(started, ['a0']);
+});
