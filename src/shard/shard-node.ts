@@ -449,6 +449,7 @@ export class ShardNode implements Shard {
         health: this.#health,
         takes: () => this.#wall.agrees,
         observe: ({ outcome, seconds }) => metrics.heartbeatSeconds.observe({ outcome }, seconds),
+        onLapsed: () => metrics.leasesLapsed.inc(),
         onEnded: (reason) => this.#joinAgain(reason),
       },
       { clusterId: meta.clusterId, incarnation, shardName, address, place },

@@ -360,6 +360,10 @@ const METRICS = {
     'grantd_sessions_lost_total',
     'Sessions of this shard that another shard declared dead; the shard then had to rejoin.',
   ),
+  leasesLapsed: counter(
+    'grantd_leases_lapsed_total',
+    'Leases of this shard that ran out before a heartbeat renewed them. Until then the shard answered nothing, but it kept its slots.',
+  ),
   grantsExpired: counter(
     'grantd_grants_expired_total',
     'Expired grants that were collected: the audit log records them, and they no longer count towards limits.',

@@ -99,6 +99,32 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
+    name: 'suspects-declared-dead',
+    what: 'A member is declared dead as soon as it is suspected, while its lease lasts.',
+    caughtBy: 'stalls',
+    edits: [
+      {
+        file: 'src/shard/ownership/membership.ts',
+        within: 'declarationMs',
+        find: 'this.#leaseMs + LEASE_MARGIN_MS',
+        replace: 'SUSPECT_MS',
+      },
+    ],
+  },
+  {
+    name: 'silence-through-an-own-gap',
+    what: 'What a member did not see while it could not read or send heartbeats counts as silence of the others.',
+    caughtBy: 'store',
+    edits: [
+      {
+        file: 'src/shard/ownership/membership.ts',
+        within: 'declareSilent',
+        find: 'Math.max(sinceMs, this.#steadySinceMs, observer.steadySinceMs)',
+        replace: 'sinceMs',
+      },
+    ],
+  },
+  {
     name: 'confirming-death',
     what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
     caughtBy: 'stale-scans',

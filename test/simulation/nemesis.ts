@@ -2,9 +2,10 @@
 // by itself or when `heal` is called.
 
 import { chooseReader, seedOfReader } from '../../src/front/requests/reader-of-subject.ts';
+import { LEASE_MS } from '../../src/shard/ownership/membership-lease.ts';
 import type { Nemesis, Profile } from './profile.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { LEASE_MS, type RunningFront, type RunningShard, type SimulatedCluster } from './simulated-cluster.ts';
+import type { RunningFront, RunningShard, SimulatedCluster } from './simulated-cluster.ts';
 import type { Trace } from './trace.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,8 +18,9 @@ const FAR_WALL_JUMPS_MS = [3 * HOUR_MS, 26 * HOUR_MS, 40 * DAY_MS, 400 * DAY_MS]
  * what is waited for beyond a lease. The longest lasts until the log is trimmed that was written at its beginning.
  */
 const SUSPENSIONS_MS = [300, 1300, 3500, 6000, 9000, 16_000];
-/** Leases outlive event loops and stores that stand still for so long. */
+/** Leases outlive event loops and stores that stand still for so long, one at a time. */
 const STALL_MS_MAX = 1000;
+const BETWEEN_STALLS_MS = 500;
 /** Of a front. Half of them are longer than owners know operations under the focus on suspended machines. */
 const FRONT_SUSPENSIONS_MS = [500, 3500, 6500, 9000];
 /** Of a front whose connections stay: shorter and longer than a promise of an owner. */
@@ -42,6 +44,7 @@ export class NemesisRun {
   readonly #random: SeededRandom;
   readonly #trace: Trace;
   readonly #heals = new Set<() => void>();
+  #stalledUntilMs = Number.NEGATIVE_INFINITY;
   /** One clock is wrong now. */
   #clockIsWrong = false;
   /** Names of shards that are to be there. */
@@ -90,17 +93,20 @@ export class NemesisRun {
         if (shard !== undefined) this.#stopShard(shard, true);
         return;
       case 'pause-shard':
-        if (shard !== undefined) this.#pause(shard, this.#random.pick([500, 2500, 4500, 9000]));
+        if (shard !== undefined)
+          this.#pause(shard, this.#random.pick([500, 2500, 4500, 9000]) * this.#random.between(0.7, 1.3));
         return;
       case 'stall-shard':
-        // `#pause` draws it up to 1.3 times as long.
-        if (shard !== undefined) this.#pause(shard, STALL_MS_MAX * this.#random.between(0, 0.75));
+        if (shard !== undefined) this.#stallOnce((lengthMs) => this.#pause(shard, lengthMs));
         return;
       case 'stall-store':
-        this.#storeDown(this.#random.between(0, STALL_MS_MAX));
+        this.#stallOnce((lengthMs) => this.#storeDown(lengthMs));
+        return;
+      case 'stall-store-link':
+        if (shard !== undefined) this.#stallOnce((lengthMs) => this.#cutStore(shard, lengthMs));
         return;
       case 'pause-front':
-        if (front !== undefined) this.#pause(front, this.#random.pick([300, 4000]));
+        if (front !== undefined) this.#pause(front, this.#random.pick([300, 4000]) * this.#random.between(0.7, 1.3));
         return;
       case 'restart-front':
         if (front !== undefined) this.#restartFront(front);
@@ -231,10 +237,19 @@ export class NemesisRun {
     });
   }
 
+  /** Only where the one before it is over. */
+  #stallOnce(stall: (lengthMs: number) => void): void {
+    const { scheduler } = this.#cluster;
+    if (scheduler.nowMs < this.#stalledUntilMs + BETWEEN_STALLS_MS) return;
+    const lengthMs = this.#random.between(0, STALL_MS_MAX);
+    this.#stalledUntilMs = scheduler.nowMs + lengthMs;
+    stall(lengthMs);
+  }
+
   #pause({ process }: { readonly process: RunningShard['process'] }, lengthMs: number): void {
     this.#trace.add(process.name, 'pauses');
     process.pause();
-    this.#healLater(lengthMs * this.#random.between(0.7, 1.3), () => {
+    this.#healLater(lengthMs, () => {
       if (process.alive) this.#trace.add(process.name, 'resumes');
       process.resume();
     });

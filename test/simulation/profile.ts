@@ -51,6 +51,8 @@ export const NEMESES = [
   'wrong-clock',
   'stall-shard',
   'stall-store',
+  /** The store stands still for one shard. */
+  'stall-store-link',
   'foreign-shard',
   'doubt-place',
 ] as const;
@@ -67,7 +69,10 @@ export const FOCUSES = [
   'restarts',
   /** Watches of places doubt that a shard is there: of shards that are cut off, and of shards that have just died. */
   'watches',
-  /** Event loops, and the whole store, stand still for up to a second: nobody is declared dead. */
+  /**
+   * Event loops, the whole store, and the way to it from one shard stand still for up to a second, one at a time:
+   * nobody is declared dead.
+   */
   'stalls',
   /** The store fails in every way it can. */
   'store',
@@ -273,7 +278,7 @@ const FOCUSED: Readonly<Record<Exclude<Focus, 'broad'>, Readonly<Partial<Record<
   zombies: { 'isolate-shard': 1 },
   restarts: { 'restart-beside': 1 },
   watches: { 'doubt-place': 1 },
-  stalls: { 'stall-shard': 4, 'stall-store': 1 },
+  stalls: { 'stall-shard': 2, 'stall-store': 1, 'stall-store-link': 2 },
   store: { 'kill-shard': 2, 'cut-store': 2, 'store-down': 1 },
   memory: { 'kill-shard': 1, 'reset-network': 1 },
   // What is committed and not yet in the state tables is what listings have to put together.

@@ -18,6 +18,7 @@ import { type CommitCounts, commitCountsMemory, createCommitCounts } from '../..
 import { outlastMs } from '../../src/shard/log/quiet-promises.ts';
 import { READER_LIMITS } from '../../src/shard/memory/limits.ts';
 import { MemoryBudget } from '../../src/shard/memory/memory-budget.ts';
+import { LEASE_MS } from '../../src/shard/ownership/membership-lease.ts';
 import { declareVacant } from '../../src/shard/ownership/predecessors.ts';
 import { createReaderShard } from '../../src/shard/reader-shard.ts';
 import { createShardNode, type ShardNode } from '../../src/shard/shard-node.ts';
@@ -34,9 +35,6 @@ import { type ProcessClocks, SimulatedProcess, WALL_START_MS } from './simulated
 import { StoreRules } from './store-rules.ts';
 import { createStoreView, NO_STORE_FAULTS, type StoreWorld } from './store-view.ts';
 import type { Trace } from './trace.ts';
-
-/** After the last heartbeat that was applied. */
-export const LEASE_MS = 2500;
 
 export interface RunningShard {
   readonly shardName: string;

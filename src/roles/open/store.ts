@@ -9,6 +9,7 @@ import { GrantdError } from '../../core/errors.ts';
 import { IdFactory } from '../../core/ids.ts';
 import { SEGMENT_SIZE_DEFAULT, SLOTS_DEFAULT } from '../../core/slots.ts';
 import { LOG_FORMAT } from '../../shard/log/entries.ts';
+import { LEASE_MS } from '../../shard/ownership/membership-lease.ts';
 import { giveNewClusterId } from '../../shard/ownership/new-cluster-id.ts';
 import type { CassandraOptions } from '../../store/cassandra/driver/options.ts';
 import type { ClusterRow } from '../../store/cassandra/tables/rows.ts';
@@ -312,8 +313,6 @@ export function createSqliteAdapter(
 
 // ---- the properties of a new cluster, which the store keeps and no setting changes later ----
 
-/** Long enough to survive an event loop and a store that each stall for a second. */
-const LEASE_MS = 2_500;
 /** Every front responds to every request within this time. */
 export const DEADLINE_MS = 10_000;
 const CURSOR_SECRET_LENGTH = 32;

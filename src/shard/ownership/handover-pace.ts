@@ -8,13 +8,16 @@
 // the full limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
-import { HEARTBEAT_INTERVAL_MS } from './membership-lease.ts';
+import { HEARTBEAT_TIMEOUT_MS } from './membership-lease.ts';
 
 /** How often the shard checks its slots while some are moving; otherwise as often as the members. */
 export const MOVING_ROUND_MS = 50;
 const HANDOVERS_MIN = 1;
-/** By then every other member has seen that this one drains: one heartbeat and one scan of the members. */
-const DRAIN_NOTICE_MS = HEARTBEAT_INTERVAL_MS + SCAN_MS;
+/**
+ * By then every other member has seen that this one drains: the heartbeat that is in flight, the one that says so, and
+ * one scan of the members.
+ */
+const DRAIN_NOTICE_MS = HEARTBEAT_TIMEOUT_MS + SCAN_MS;
 /** Two owners that hand over to one new shard use all the openings that it runs at once (16). */
 export const HANDOVERS_MAX = 8;
 /** The pause of a slot, as seen by the previous owner: some 20 ms on an idle machine. */

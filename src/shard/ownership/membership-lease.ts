@@ -16,9 +16,17 @@ import type { MemberRow, MemberStore, MetaStore } from '../../store/store.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { declareEnded } from './predecessors.ts';
 
-export const HEARTBEAT_INTERVAL_MS = 500;
-/** After this the shard sends the next heartbeat, to another coordinator; five fit into a lease. */
-export const HEARTBEAT_TIMEOUT_MS = 700;
+export const HEARTBEAT_INTERVAL_MS = 250;
+/** After this the shard sends the next heartbeat, to another coordinator. */
+export const HEARTBEAT_TIMEOUT_MS = 500;
+/**
+ * Of a new cluster. It outlasts an event loop, or a store, that stands still for a second at the worst moment:
+ *
+ *   interval + the second + one attempt that is lost at its end + 250 ms until the next one is stored
+ *
+ * docs/adr/0029-two-second-leases.md derives it, and says what a longer one would cost.
+ */
+export const LEASE_MS = 2000;
 /** A larger gap between heartbeats resets `steadySinceMs`, which a shard needs to declare another member dead. */
 export const STEADY_GAP_MS_MAX = 1000;
 const JOIN_RETRY_MS = 200;
@@ -39,6 +47,8 @@ export interface LeasePorts {
   }) => void;
   /** Whether this shard accepts slots: its wall clock agrees with the others. */
   readonly takes: () => boolean;
+  /** Called when a heartbeat is applied after the lease has run out. */
+  readonly onLapsed: () => void;
   /** Called once, when this incarnation is dead for good without having left. */
   readonly onEnded: (reason: string) => void;
 }
@@ -291,6 +301,7 @@ export class MembershipLease {
     this.#failing = false;
     const nowMs = this.#ports.clock.monotonicMs();
     if (nowMs - this.#appliedAtMs > STEADY_GAP_MS_MAX) this.#steadySinceMs = nowMs;
+    if (Number.isFinite(this.#appliedAtMs) && !this.leaseValid) this.#ports.onLapsed();
     this.#appliedAtMs = nowMs;
     this.#appliedHeartbeat = heartbeat;
     this.#forgetBefore(heartbeat);

@@ -11,13 +11,19 @@ import type { Log } from '../../telemetry/log.ts';
 import type { MemberAddress } from '../shard.ts';
 import { storeDeadline } from '../store-calls.ts';
 import { HEARTBEAT_INTERVAL_MS, HEARTBEAT_TIMEOUT_MS, STEADY_GAP_MS_MAX } from './membership-lease.ts';
+import { DECLARATION_MS_MAX } from './predecessors.ts';
 
 /** Added to the lease: the clocks of two processes may differ in rate by a tenth. */
 const LEASE_MARGIN_MS = 300;
-/** Two heartbeats, and one scan of the members after the last one. */
-const SUSPECT_MS = 3 * HEARTBEAT_INTERVAL_MS;
 export const SCAN_MS = 500;
+/** The members whose turn to declare comes first scan more often: the wait begins when a heartbeat is seen. */
+const DECLARERS = 2;
+const DECLARER_SCAN_MS = 250;
+/** Two heartbeats, and one scan of the members after the last one. */
+const SUSPECT_MS = 2 * HEARTBEAT_INTERVAL_MS + SCAN_MS;
 const SUSPECT_SCAN_MS = 100;
+/** While a declaration is due. */
+const DUE_SCAN_MS = 20;
 /** A heartbeat that may have been sent at any time of a longer span says too little of the clock of its member. */
 const CLOCK_SPAN_MS_MAX = 4000;
 /** Declarers are staggered, so that usually a single conditional write does it. */
@@ -159,9 +165,21 @@ export class Membership {
     this.#clocks.set(incarnation, wallMs - (fromMs + toMs) / 2);
   }
 
-  /** Time until the next scan. Short while another member is silent, so that its death is noticed in time. */
+  /**
+   * Time between two scans of this member. Short while another one is silent, so that its death is noticed in time; the
+   * next scan comes at the moment at which this member may declare it dead.
+   */
   scanMs(incarnation: string): number {
-    return this.suspects(incarnation).size > 0 ? SUSPECT_SCAN_MS : SCAN_MS;
+    const suspects = this.suspects(incarnation);
+    if (suspects.size === 0) return this.#rankOf(incarnation) < DECLARERS ? DECLARER_SCAN_MS : SCAN_MS;
+    const sinceMs = Math.min(...Array.from(suspects, (other) => this.#sightings.get(other)?.sinceMs ?? 0));
+    const dueAtMs = Math.max(sinceMs, this.#steadySinceMs) + this.#declarationMs(incarnation);
+    return Math.min(SUSPECT_SCAN_MS, Math.max(DUE_SCAN_MS, dueAtMs - this.#ports.clock.monotonicMs()));
+  }
+
+  /** For how long another member has to be silent until this one declares it dead. */
+  #declarationMs(incarnation: string): number {
+    return this.#leaseMs + LEASE_MARGIN_MS + this.#rankOf(incarnation) * RANK_STAGGER_MS;
   }
 
   /** The other members that have been silent for so long that they may be dead. */
@@ -183,14 +201,15 @@ export class Membership {
   /** Declares dead every member that is due. Resolves to whether there was one. */
   async declareSilent(observer: Observer): Promise<boolean> {
     const { clock, store, log } = this.#ports;
-    const turnMs = this.#rankOf(observer.incarnation) * RANK_STAGGER_MS;
+    const declarationMs = this.#declarationMs(observer.incarnation);
     let declared = false;
     for (const [incarnation, { heartbeat, sinceMs }] of [...this.#sightings]) {
       if (incarnation === observer.incarnation) continue;
       const countedFromMs = Math.max(sinceMs, this.#steadySinceMs, observer.steadySinceMs);
       const silentMs = clock.monotonicMs() - countedFromMs;
-      if (silentMs < this.#leaseMs + LEASE_MARGIN_MS + turnMs) continue;
-      const { applied, row } = await store.declareDead({ incarnation, heartbeat }, storeDeadline(clock));
+      if (silentMs < declarationMs) continue;
+      const deadlineMs = clock.monotonicMs() + DECLARATION_MS_MAX;
+      const { applied, row } = await store.declareDead({ incarnation, heartbeat }, deadlineMs);
       if (row !== undefined) {
         this.learn(row);
         this.#sight(row, clock.monotonicMs());

@@ -9,7 +9,8 @@ import { storeDeadline } from '../store-calls.ts';
 
 /** A heartbeat that was in flight when the session ended may make each declaration but the last fail. */
 const TRIES_MAX = 3;
-const DECLARATION_MS_MAX = 700;
+/** Of one conditional write; the next one goes to another coordinator. */
+export const DECLARATION_MS_MAX = 700;
 
 interface PredecessorsPorts {
   readonly store: MemberStore;

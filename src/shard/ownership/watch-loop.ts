@@ -109,8 +109,8 @@ export class WatchLoop {
     await membership.scan();
     ownership.pace.scanned(nowMs);
     this.#updateNeighbours();
-    await this.#ports.lookAtClocks();
     await sharing.lookAfterMembers(session);
+    await this.#ports.lookAtClocks();
   }
 
   #updateNeighbours(): void {

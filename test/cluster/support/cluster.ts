@@ -17,6 +17,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const MAIN = join(ROOT, 'src', 'main.ts');
 const FORWARDER = join(import.meta.dirname, 'forwarder-process.ts');
 const REDIRECTS = join(import.meta.dirname, 'redirects.ts');
+const BLOCK_LOOP = join(import.meta.dirname, 'block-loop.ts');
 const TOKEN = 'token-of-the-tests-of-a-whole-cluster';
 const FIRST_SHARD_HOST = 11;
 const FIRST_FRONT_HOST = 51;
@@ -165,7 +166,7 @@ export class Cluster {
     const [role = ''] = name.split('-');
     return new ServiceProcess({
       name,
-      args: ['--import', REDIRECTS, MAIN, role],
+      args: ['--import', REDIRECTS, '--import', BLOCK_LOOP, MAIN, role],
       environment: { GRANTD_OPS_ADDRESS: address, GRANTD_DRAIN_SECONDS: '1', ...environment },
       logFile: join(this.directory, `${name}.log`),
       opsUrl: `http://${address}`,

@@ -29,7 +29,12 @@ async function openNodes(nodes: number): Promise<OwnNodes> {
 
 /** Where no node of Cassandra is the fault. */
 export const LIGHT: Scale<SharedCassandra> = { openCassandra: shareCassandra, slots: 24, load: LIGHT_LOAD };
-export const LIGHT_ON_NODES: Scale<OwnNodes> = { openCassandra: () => openNodes(3), slots: 24, load: LIGHT_LOAD };
+export const lightOnNodes = (nodes: number): Scale<OwnNodes> => ({
+  openCassandra: () => openNodes(nodes),
+  slots: 24,
+  load: LIGHT_LOAD,
+});
+export const LIGHT_ON_NODES = lightOnNodes(3);
 export const FULL: Scale<OwnNodes> = { openCassandra: () => openNodes(3), slots: 64, load: FULL_LOAD, isHeavy: true };
 
 export interface Spans {

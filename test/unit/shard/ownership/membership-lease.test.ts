@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { IdFactory } from '../../../../src/core/ids.ts';
+import { Membership } from '../../../../src/shard/ownership/membership.ts';
 import {
+  HEARTBEAT_INTERVAL_MS,
+  HEARTBEAT_TIMEOUT_MS,
   LastingLease,
   type Lease,
   MembershipLease,
+  LEASE_MS as NEW_LEASE_MS,
   RenewedLease,
 } from '../../../../src/shard/ownership/membership-lease.ts';
 import type { Store } from '../../../../src/store/store.ts';
@@ -32,6 +36,7 @@ describe('a session', () => {
   let fault: (operation: StoreOperation, call: number) => Fault | undefined;
   let session: MembershipLease;
   let ended: string[];
+  let lapses: number;
   let health: { healthy: boolean; provenAtMs: number };
   const takes = { slots: true };
 
@@ -53,6 +58,9 @@ describe('a session', () => {
         health,
         takes: () => takes.slots,
         observe: () => {},
+        onLapsed: () => {
+          lapses += 1;
+        },
         onEnded: (reason) => ended.push(reason),
       },
       {
@@ -77,6 +85,7 @@ describe('a session', () => {
     fault = () => undefined;
     ({ store, faults } = delayedStore(memory, clock, { fault: (operation, call) => fault(operation, call) }));
     ended = [];
+    lapses = 0;
     health = { healthy: true, provenAtMs: Number.NEGATIVE_INFINITY };
     session = create();
   });
@@ -93,14 +102,14 @@ describe('a session', () => {
 
   it('sends a new number with each heartbeat, and its lease counts from the start of the stored attempt', async () => {
     await join();
-    await clock.advance(1100);
+    await clock.advance(600);
     assert.equal((await row()).heartbeat, 3);
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay', until: later(400) } : undefined);
     await clock.advance(450);
-    // The fourth began 50 ms ago and has not stood yet; the third began 550 ms ago.
+    // The fourth began 300 ms ago and has not stood yet; the third began 550 ms ago.
     assert.equal(session.leaseLeftMs, LEASE_MS - 550);
     await clock.advance(400);
-    assert.equal(session.leaseLeftMs, LEASE_MS - 450);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 700);
   });
 
   it('loses its lease while the store does not respond, and regains it when it does', async () => {
@@ -116,6 +125,7 @@ describe('a session', () => {
     await clock.advance(1500);
     assert.equal(session.leaseValid, true);
     assert.deepEqual(ended, []);
+    assert.equal(lapses, 1);
   });
 
   it('recognizes a heartbeat as its own however many it sent since, and none that it did not send', async () => {
@@ -142,15 +152,15 @@ describe('a session', () => {
     await join();
     let unknown = true;
     fault = (operation) => (operation === 'writeHeartbeat' && unknown ? { kind: 'fail-after' } : undefined);
-    await clock.advance(500);
+    await clock.advance(250);
     unknown = false;
     assert.equal((await row()).heartbeat, 2);
-    assert.equal(session.leaseLeftMs, LEASE_MS - 500);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 250);
     // The third is conditional on the first, finds the second, and leases from the second's start.
-    await clock.advance(500);
+    await clock.advance(250);
     assert.equal((await row()).heartbeat, 2);
-    assert.equal(session.leaseLeftMs, LEASE_MS - 500);
-    await clock.advance(500);
+    assert.equal(session.leaseLeftMs, LEASE_MS - 250);
+    await clock.advance(250);
     assert.equal((await row()).heartbeat, 4);
     assert.equal(session.leaseLeftMs, LEASE_MS);
   });
@@ -211,10 +221,11 @@ describe('a session', () => {
   it('gets no lease from a heartbeat that began before the wall clock jumped', async () => {
     await join();
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay-reply', until: later(300) } : undefined);
-    await clock.advance(600);
+    await clock.advance(350);
     clock.wallOffsetMs += 3_600_000;
     await clock.advance(250);
-    assert.equal((await row()).heartbeat, 2);
+    // The reply to the second has come, that to the third has not.
+    assert.equal((await row()).heartbeat, 3);
     assert.equal(session.leaseValid, false);
     await clock.advance(600);
     assert.equal(session.leaseValid, true);
@@ -237,17 +248,17 @@ describe('a session', () => {
     health.provenAtMs = clock.monotonicMs() + 100;
     await clock.advance(1000);
     const { heartbeat, healthyHeartbeat } = await row();
-    assert.deepEqual([heartbeat, healthyHeartbeat], [3, 2]);
+    assert.deepEqual([heartbeat, healthyHeartbeat], [5, 2]);
 
     health.provenAtMs = clock.monotonicMs() + 100;
     fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'fail-before' } : undefined);
-    await clock.advance(500);
+    await clock.advance(250);
     assert.equal((await row()).healthyHeartbeat, 2);
     fault = () => undefined;
-    await clock.advance(500);
-    assert.deepEqual(await row(), { ...(await row()), heartbeat: 5, healthyHeartbeat: 5 });
+    await clock.advance(250);
+    assert.deepEqual(await row(), { ...(await row()), heartbeat: 7, healthyHeartbeat: 7 });
     await clock.advance(2000);
-    assert.equal((await row()).healthyHeartbeat, 5);
+    assert.equal((await row()).healthyHeartbeat, 7);
   });
 
   it('reports at once that it drains, and leaves so that no member waits for its lease', async () => {
@@ -290,6 +301,70 @@ describe('a session', () => {
     faults.restore(['writeHeartbeat']);
     await clock.advance(500);
     assert.ok(session.steadySinceMs > joinedMs + 4000);
+  });
+
+  describe('of a new cluster, whose store takes almost 250 ms for each heartbeat', () => {
+    const STALL_MS = 1000;
+    const STORE_MS = 240;
+    const STEP_MS = 20;
+    /** What is on its way to the store, or back, between these times is lost. */
+    let lost: { fromMs: number; untilMs: number };
+
+    const isLost = () => clock.monotonicMs() >= lost.fromMs && clock.monotonicMs() < lost.untilMs;
+
+    async function pass() {
+      const wasLost = isLost();
+      await later(STORE_MS)();
+      if (wasLost || isLost()) await new Promise<never>(() => {});
+    }
+
+    /**
+     * The greatest age of the last heartbeat that was applied, over stalls that begin at each moment between two
+     * heartbeats. The lease outlasts all of them, and another member that looks all the time declares nobody dead.
+     */
+    async function oldestHeartbeat(stall: () => void): Promise<number> {
+      let oldestMs = 0;
+      for (let offsetMs = 0; offsetMs < 2 * HEARTBEAT_INTERVAL_MS; offsetMs += 10) {
+        lost = { fromMs: 0, untilMs: 0 };
+        session = create(new RenewedLease(clock, NEW_LEASE_MS));
+        fault = (operation) => (operation === 'writeHeartbeat' ? { kind: 'delay', until: pass } : undefined);
+        void session.join();
+        const other = new Membership({ store: memory, clock, log }, { leaseMs: NEW_LEASE_MS });
+        const observer = { incarnation: 'inc_observer', steadySinceMs: clock.monotonicMs() };
+        const look = async () => {
+          await other.scan();
+          assert.equal(await other.declareSilent(observer), false, `declared dead: ${offsetMs}`);
+        };
+        for (let passedMs = 0; passedMs < 1000; passedMs += 10 * STEP_MS) {
+          await clock.advance(10 * STEP_MS);
+          await look();
+        }
+        await clock.advance(offsetMs);
+        stall();
+        for (let passedMs = 0; passedMs < 2 * STALL_MS; passedMs += STEP_MS) {
+          await clock.advance(STEP_MS);
+          assert.ok(session.leaseValid, `the lease ran out: ${offsetMs}, ${passedMs}`);
+          oldestMs = Math.max(oldestMs, NEW_LEASE_MS - session.leaseLeftMs);
+          await look();
+        }
+        await session.leave();
+        await memory.removeMember(session.incarnation, soon());
+      }
+      return oldestMs;
+    }
+
+    it('outlasts an event loop that stands still for a second, whenever that begins', async () => {
+      const oldestMs = await oldestHeartbeat(() => clock.stall(STALL_MS));
+      assert.ok(oldestMs <= HEARTBEAT_INTERVAL_MS + STALL_MS + 2 * STORE_MS, `${oldestMs}`);
+    });
+
+    it('outlasts a store that loses everything for a second, whenever that begins, and is hardly longer', async () => {
+      const oldestMs = await oldestHeartbeat(() => {
+        lost = { fromMs: clock.monotonicMs(), untilMs: clock.monotonicMs() + STALL_MS };
+      });
+      assert.ok(NEW_LEASE_MS >= HEARTBEAT_INTERVAL_MS + STALL_MS + HEARTBEAT_TIMEOUT_MS + STORE_MS);
+      assert.ok(oldestMs > NEW_LEASE_MS - HEARTBEAT_INTERVAL_MS, `${oldestMs}`);
+    });
   });
 
   it('needs no heartbeats if the process holds the store alone', async () => {

@@ -204,11 +204,35 @@ describe('membership', () => {
     assert.equal(await stateOf(other.incarnation), 'dead');
   });
 
-  it('scans more often while a member is silent', async () => {
-    assert.equal(membership.scanMs(self.incarnation), 500);
-    await clock.advance(1600);
+  it('scans more often if its turn to declare comes first', async () => {
+    const others = ['inc_c', 'inc_d'].map((incarnation) => createMember({ incarnation, shardName: incarnation }));
+    for (const each of others) await store.insertMember(each, soon());
+    await membership.scan();
+    const scans = [other, self, ...others].map(({ incarnation }) => membership.scanMs(incarnation));
+    assert.deepEqual(scans, [250, 250, 500, 500]);
+  });
+
+  it('scans more often while a member is silent, and the next time at the moment at which it may declare it dead', async () => {
+    await watch(1000);
+    await clock.advance(10);
+    await membership.scan();
     assert.equal(membership.scanMs(self.incarnation), 100);
     assert.deepEqual([...membership.suspects(self.incarnation)], [other.incarnation]);
+    await watch(2000);
+    for (let scans = 0; (await stateOf(other.incarnation)) !== 'dead'; scans += 1) {
+      assert.ok(scans < 5);
+      await clock.advance(membership.scanMs(self.incarnation));
+      await membership.scan();
+      await membership.declareSilent(observer());
+    }
+    assert.equal(clock.monotonicMs() - steadySinceMs, LEASE_MS + 300);
+  });
+
+  it('does not scan without a pause while a declaration is due and is not stored', async () => {
+    await watch(3000);
+    await clock.advance(400);
+    await membership.scan();
+    assert.equal(membership.scanMs(self.incarnation), 20);
   });
 
   it('treats death as final, whatever an older answer says', async () => {

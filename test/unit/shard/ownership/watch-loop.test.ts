@@ -51,7 +51,7 @@ test('after a sign that a member has ended, a shard scans at once and every 50 m
     await clock.advance(ms);
     return scans.length;
   };
-  assert.equal(await countIn(5000), 10);
+  assert.equal(await countIn(5000), 20);
   await clock.advance(200);
   scans.length = 0;
   node.lookAtMembers();
@@ -60,5 +60,5 @@ test('after a sign that a member has ended, a shard scans at once and every 50 m
   assert.equal(await countIn(1000), 19);
   // Signs that go on do not make it the rule.
   node.lookAtMembers();
-  assert.ok((await countIn(2000)) <= 4);
+  assert.ok((await countIn(2000)) <= 8);
 });
