@@ -49,7 +49,7 @@ const FLUSH_MS_MAX = 1000;
 const RELEASE_TRIES = 3;
 /** How often the rows are read while no member comes or goes and this shard has its share. */
 const SCAN_MS = 3000;
-/** The same while slots move: this shard is told of its own. */
+/** The same while slots move or have no owner: this shard is told of its own, and others claim theirs. */
 const MOVING_SCAN_MS = 400;
 /** Fronts name the slots that requests wait for every second, while they wait. */
 const AWAITED_MS = 3000;
@@ -334,8 +334,9 @@ export class Ownership {
     const members = membership.rows().map(({ incarnation, state }) => `${incarnation} ${state}`);
     const sinceMs = clock.monotonicMs() - this.#scannedAtMs;
     const isSame = isDeepStrictEqual(members, this.#scannedMembers);
-    if (this.complete && !this.moving && isSame && sinceMs < SCAN_MS) return;
-    if (this.#settled && this.moving && isSame && sinceMs < MOVING_SCAN_MS) return;
+    // Otherwise this shard would claim, once the others have had their time, what they have claimed long ago.
+    const isCalm = this.complete && !this.moving && this.#plan?.leavesClaims === false;
+    if (this.#settled && isSame && sinceMs < (isCalm ? SCAN_MS : MOVING_SCAN_MS)) return;
     this.#scannedAtMs = clock.monotonicMs();
     this.#takeRows(await store.listSlots(storeDeadline(clock)));
     this.#scannedMembers = members;

@@ -41,6 +41,8 @@ export interface SlotPlan {
   readonly expected: readonly number[];
   /** Slots that this shard would claim if the members that may be dead were dead. */
   readonly impending: readonly number[];
+  /** Whether other members are to claim slots that, as far as this shard knows, nobody owns. */
+  readonly leavesClaims: boolean;
   /** The slots that this shard should own, given the known members. */
   readonly wanted: ReadonlySet<number>;
 }
@@ -99,6 +101,7 @@ export class SlotPlanner {
     const expected: number[] = [];
     const impending: number[] = [];
     const owned = new Set<number>();
+    let leavesClaims = false;
     for (let slot = 0; slot < this.#slots; slot += 1) {
       const ranking = this.#ranks[slot] ?? [];
       const wanted = incarnationOf(ranking[0]);
@@ -135,8 +138,9 @@ export class SlotPlanner {
         }
       }
       if (view.nowMs - sinceMs >= waitMs(claimable, rank)) claims.push(slot);
+      else leavesClaims = true;
     }
-    return { claims, releases, handovers, expected, impending, wanted: owned };
+    return { claims, releases, handovers, expected, impending, leavesClaims, wanted: owned };
   }
 
   #lookWhoClaims({ rows, nowMs }: SlotView): void {

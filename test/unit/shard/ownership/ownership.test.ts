@@ -478,6 +478,20 @@ describe('the ownership of slots', () => {
     assert.deepEqual(claims, inOrder);
   });
 
+  it('claims each slot of a dead member once, over all members', async () => {
+    const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
+    await until(settled(['a', 'b', 'c']), 3000);
+    await clock.advance(5000);
+    const lost = servedBy(c).length;
+    const claims = () => a.faults.calls('claimSlot') + b.faults.calls('claimSlot');
+    const before = claims();
+    c.faults.turn('hold', STORE_OPERATIONS);
+    await until(settled(['a', 'b']), 6000);
+    // The next in rank may claim what nobody has claimed by then.
+    await clock.advance(5000);
+    assert.equal(claims() - before, lost);
+  });
+
   it('claims next what a request begins to wait for, and forgets it once no front names it', async () => {
     fault = (_, operation) => (operation === 'claimSlot' ? { kind: 'delay-reply', until: later(5000) } : latency());
     const claims = orderOf('claimSlot');

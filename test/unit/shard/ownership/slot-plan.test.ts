@@ -70,7 +70,8 @@ describe('the plan of ownership', () => {
 
   it('claims the slots of dead and of unknown owners', () => {
     const members = [member('a'), member('b', { state: 'dead' })];
-    assert.deepEqual(see({ members, rows: rowsOf((slot) => row(slot, 'b')) }).claims, ALL);
+    const alone = see({ members, rows: rowsOf((slot) => row(slot, 'b')) });
+    assert.deepEqual([alone.claims, alone.leavesClaims], [ALL, false]);
     assert.deepEqual(see({ members: [member('a')], rows: rowsOf((slot) => row(slot, 'z')) }).claims, ALL);
   });
 
