@@ -1,5 +1,5 @@
-// Loaded into a process under test before its program (`--import`): SIGUSR2 blocks its event loop for up to a second, as
-// a long garbage collection or synchronous step does. Its other threads go on.
+// Loaded into a process under test before its program (`--import`): SIGUSR2 blocks its event loop for up to a second,
+// as a long garbage collection or synchronous step does. Its other threads go on.
 
 export const BLOCKED_MS_MAX = 980;
 const BLOCKED_MS_MIN = 100;
