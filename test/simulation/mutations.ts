@@ -112,19 +112,6 @@ export const MUTATIONS: readonly Mutation[] = [
     ],
   },
   {
-    name: 'silence-through-an-own-gap',
-    what: 'What a member did not see while it could not read or send heartbeats counts as silence of the others.',
-    caughtBy: 'store',
-    edits: [
-      {
-        file: 'src/shard/ownership/membership.ts',
-        within: 'declareSilent',
-        find: 'Math.max(sinceMs, this.#steadySinceMs, observer.steadySinceMs)',
-        replace: 'sinceMs',
-      },
-    ],
-  },
-  {
     name: 'confirming-death',
     what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
     caughtBy: 'stale-scans',
