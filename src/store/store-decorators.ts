@@ -56,6 +56,7 @@ export function traceStore(store: Store, database: DatabaseName): Store {
     listGrants: trace('SELECT', 'grants', store.listGrants),
     listObjectGrants: trace('SELECT', 'grants_by_object', store.listObjectGrants),
     listGrantsOfEach: trace('SELECT', 'grants', store.listGrantsOfEach),
+    listObjectGrantsOfEach: trace('SELECT', 'grants_by_object', store.listObjectGrantsOfEach),
     listSubjects: trace('SELECT', 'subjects', store.listSubjects),
     listExpiries: trace('SELECT', 'grants_by_expiry', store.listExpiries),
     listNamespaces: trace('SELECT', 'namespaces', store.listNamespaces),

@@ -485,6 +485,11 @@ export interface StateStore {
     query: { readonly tenantId: TenantId; readonly subjects: readonly string[]; readonly limit: number },
     deadline: DeadlineMs,
   ): Promise<readonly { readonly grants: readonly GrantRow[]; readonly isAll: boolean }[]>;
+  /** The same for several objects, as `listObjectGrants` returns it. */
+  listObjectGrantsOfEach(
+    query: { readonly tenantId: TenantId; readonly objects: readonly string[]; readonly limit: number },
+    deadline: DeadlineMs,
+  ): Promise<readonly { readonly grants: readonly ObjectGrantRow[]; readonly isAll: boolean }[]>;
   /**
    * Subjects of one bucket: every subject that has a grant, and some that once had one; ascending by bytes, after
    * `after`.
@@ -600,6 +605,7 @@ export type StateReads = Pick<
   | 'listGrants'
   | 'listObjectGrants'
   | 'listGrantsOfEach'
+  | 'listObjectGrantsOfEach'
   | 'listSubjects'
   | 'listNamespaces'
   | 'readKey'

@@ -216,7 +216,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'page-delta',
     what: 'A page is installed as it was read, without what was committed meanwhile.',
     caughtBy: 'memory',
-    edits: [{ file: 'src/shard/memory/grant-pages.ts', within: 'load', find: 'putOver(page, delta)', replace: '' }],
+    edits: ['load', 'readEach'].map((within) => ({
+      file: 'src/shard/memory/grant-pages.ts',
+      within,
+      find: 'putOver(page, delta)',
+      replace: '',
+    })),
   },
   {
     name: 'object-tombstones',

@@ -459,7 +459,7 @@ export function grantingPage(memory: TenantMemory, nowMs: number, call: NamedChe
 export function decideNow({ tenure, memory }: Pick<CallTenant, 'tenure' | 'memory'>, checks: NamedChecks): Answers {
   const rules = memory.rules.ready;
   if (rules === undefined) return undefined;
-  using graph = new PageGraph(memory, CHECK_REACH);
+  using graph = new PageGraph(memory, tenure.hotPages, CHECK_REACH);
   const terms = termsOf(rules, checks, () => new GrantConditions(CONDITION_STEPS_MAX));
   const run = new CheckRun({ rules, graph, terms }, tenure, tenure.slotTime.nowMs, checks, memory.answers);
   for (const [index, check] of checks.checks.entries()) {

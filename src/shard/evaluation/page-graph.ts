@@ -7,6 +7,7 @@ import { inParallel } from '../../core/async/in-parallel.ts';
 import type { GrantAttributes, GrantTerms } from '../../core/grant-attributes.ts';
 import { EVERY_SUBJECT, namespaceOf, RELATIONS, type Relation } from '../../core/tuples.ts';
 import { type Adjacent, type Enumeration, type Step, TOO_MANY } from '../../rules/graph.ts';
+import type { HotPages } from '../log/hot-pages.ts';
 import { CHANGES_MAX } from '../memory/grant-deltas.ts';
 import {
   type Counterparts,
@@ -81,6 +82,7 @@ export interface GraphLoads {
 
 export class PageGraph implements Disposable {
   readonly #memory: TenantMemory;
+  readonly #uses: Pick<HotPages, 'sample'>;
   readonly #reach: Reach;
   readonly #loads: GraphLoads | undefined;
   readonly #subjects: SubjectFilter;
@@ -105,8 +107,10 @@ export class PageGraph implements Disposable {
   #subjectPage: GrantPage | undefined;
   #objectPage: GrantPage | undefined;
 
-  constructor(memory: TenantMemory, reach: Reach, loads?: GraphLoads) {
+  /** `uses`: is told which pages are used. */
+  constructor(memory: TenantMemory, uses: Pick<HotPages, 'sample'>, reach: Reach, loads?: GraphLoads) {
     this.#memory = memory;
+    this.#uses = uses;
     this.#reach = reach;
     this.#loads = loads;
     this.#subjects = memory.subjects;
@@ -172,10 +176,6 @@ export class PageGraph implements Disposable {
     this.#giveBack ??= await this.#loads?.reserve();
   }
 
-  #pagesOf(side: Side): GrantPages {
-    return side === 'subject' ? this.#memory.pages : this.#memory.objectPages;
-  }
-
   /** What `load` reads is needed by the next run. */
   miss(key: string, load: Load): undefined {
     this.#missing ??= new Map();
@@ -192,10 +192,11 @@ export class PageGraph implements Disposable {
   #page(side: Side, entity: string): GrantPage | undefined {
     const last = side === 'subject' ? this.#subjectPage : this.#objectPage;
     if (last?.entity === entity) return last;
-    const pages = this.#pagesOf(side);
+    const pages = this.#memory.pagesOf(side);
     const page = pages.get(entity);
     if (page === undefined) return this.miss(`${side} ${entity}`, async () => void (await pages.load(entity)));
     page.referenced = true;
+    this.#uses.sample(this.#memory.tenantId, side, page.entity);
     if (side === 'subject') this.#subjectPage = page;
     else this.#objectPage = page;
     return page;
@@ -253,7 +254,7 @@ export class PageGraph implements Disposable {
   #missTuple(side: Side, entity: string, relation: number, counterpart: string): void {
     const key = watchedKey(entity, relation, counterpart);
     this.miss(key, async () => {
-      const tuples = await this.#pagesOf(side).hold(entity, relation, counterpart);
+      const tuples = await this.#memory.pagesOf(side).hold(entity, relation, counterpart);
       this.#tuples ??= new Map();
       if (this.#disposed) tuples[Symbol.dispose]();
       else this.#tuples.set(key, tuples);
@@ -357,7 +358,7 @@ export class PageGraph implements Disposable {
 
   #rangesOf(keeps: Keeps, side: Side, entity: string, relations: readonly number[]): Enumeration {
     return everyList(relations, (relation) => {
-      const isCrowded = this.#pagesOf(side).get(entity)?.sparse?.crowded?.has(this.#markOf(relation)) === true;
+      const isCrowded = this.#memory.pagesOf(side).get(entity)?.sparse?.crowded?.has(this.#markOf(relation)) === true;
       return isCrowded ? TOO_MANY : this.#range(keeps, side, entity, relation, ALL);
     });
   }
@@ -377,14 +378,14 @@ export class PageGraph implements Disposable {
     if (page === undefined || page.whole) return page;
     if (page.sparse?.large === true) return TOO_MANY;
     return this.#missRows(`whole ${side} ${entity}`, async () => {
-      const pages = this.#pagesOf(side);
+      const pages = this.#memory.pagesOf(side);
       await this.#settle(pages, entity);
       await pages.loadWhole(entity);
     });
   }
 
   #hasLost(side: Side, entity: string): boolean {
-    const isThere = this.#pagesOf(side).get(entity)?.whole === true;
+    const isThere = this.#memory.pagesOf(side).get(entity)?.whole === true;
     return !isThere && this.#loaded?.has(`whole ${side} ${entity}`) === true;
   }
 
@@ -428,7 +429,7 @@ export class PageGraph implements Disposable {
     const former = this.#ranges?.get(key);
     // Other reads of the round have taken the memory: the next run takes the range for too large.
     if (former === undefined && this.#rangeBytes >= bytesMax) return;
-    const pages = this.#pagesOf(side);
+    const pages = this.#memory.pagesOf(side);
     const relation = this.#memory.relations.nameOf(number);
     await this.#settle(pages, entity);
     const fits = (text: string): boolean => text.startsWith(prefix) && (!groups || text.includes(GROUP_MARK));
@@ -478,11 +479,12 @@ export class PageGraph implements Disposable {
     settle: ((rows: readonly PageRow[]) => Promise<void>) | undefined,
   ): FirstTexts | typeof TOO_MANY | undefined {
     this.reads?.[side === 'subject' ? 'objects' : 'subjects'](entity, [number]);
-    const pages = this.#pagesOf(side);
+    const pages = this.#memory.pagesOf(side);
     const { countMax } = query;
     const page = pages.get(entity);
     if (page?.whole === true) {
       page.referenced = true;
+      this.#uses.sample(this.#memory.tenantId, side, page.entity);
       return { texts: page.firstCounterparts(number, query, keeps), end: undefined };
     }
     const key = `${side} ${watchedKey(entity, number, '')} ${countMax} ${query.after}`;

@@ -60,7 +60,7 @@ export function evaluateInRounds<Answer extends object>(
   const { clock, tenure, memory, assertWanted } = of;
   return tenure.budget.calls.run(memory.tenantId, bytes, clock, async () => {
     using _rules = await memory.rules.pin();
-    using graph = new PageGraph(memory, reach, {
+    using graph = new PageGraph(memory, tenure.hotPages, reach, {
       applied: () => tenure.applied(),
       reserve: () => tenure.budget.evaluations.enter(memory.tenantId, LARGE_EVALUATION_BYTES, clock),
     });

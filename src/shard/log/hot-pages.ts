@@ -9,12 +9,22 @@ import { isLeaving } from '../../core/tenants.ts';
 import type { StateStore } from '../../store/store.ts';
 import type { PageRow } from '../memory/grant-page.ts';
 import type { MemoryBudget, Preload } from '../memory/memory-budget.ts';
-import { ENTITIES_PER_READ, type PageSide, ROW_BYTES, ROWS_OF_EACH, SUBJECT_SIDE } from '../memory/page-side.ts';
+import {
+  ENTITIES_PER_READ,
+  OBJECT_SIDE,
+  type PageSide,
+  ROW_BYTES,
+  ROWS_OF_EACH,
+  SUBJECT_SIDE,
+} from '../memory/page-side.ts';
 import type { TenantMemory } from '../memory/tenant-memory.ts';
 import { storeDeadline } from '../store-calls.ts';
 
 /** A list is stored at most this often. An owner that dies leaves one of this age, in which little has changed. */
 const WRITE_MS = 30_000;
+
+/** Samples 1 in 16 uses, so that sampling costs next to nothing. A power of two. */
+const USES_PER_SAMPLE = 16;
 
 export type PreloadOutcome = 'loaded' | 'skipped' | 'failed';
 
@@ -43,6 +53,9 @@ export class HotPages {
   #writtenAtMs: number;
   #writing = false;
   #ended = false;
+  /** Uses until the next sample. */
+  #unsampled = USES_PER_SAMPLE;
+  #interval = 0;
 
   constructor(ports: HotPagesPorts, served: ServedSlot) {
     this.#ports = ports;
@@ -52,25 +65,51 @@ export class HotPages {
 
   /** A sampled use of a page. */
   note(page: NamedPage): void {
-    if (!this.#ended) this.#known().note(page);
+    if (this.#ended) return;
+    this.#uses ??= new PageUses();
+    const before = this.#uses.bytes;
+    this.#uses.note(page);
+    this.#ports.budget.hold(this.#uses.bytes - before);
   }
 
-  /** Loads the pages that are stored as hot, in the background. */
-  preload(): void {
-    this.#ports.budget.preloads.add([() => this.#preloadListed()]);
+  /** A use of a page in an evaluation. */
+  sample(tenantId: TenantId, side: PageSide['name'], entity: string): void {
+    this.#unsampled -= 1;
+    if (this.#unsampled > 0) return;
+    // The intervals vary: evaluations may use the same number of pages each, in the same order.
+    this.#interval = (5 * this.#interval + 3) % USES_PER_SAMPLE;
+    this.#unsampled = USES_PER_SAMPLE / 2 + this.#interval;
+    this.note({ tenantId, side, entity });
   }
 
-  async #preloadListed(): Promise<void> {
-    const { store, clock, budget } = this.#ports;
+  /**
+   * Loads the pages that are stored as hot, in the background: first those of which many fit in one read. `known`: the
+   * stored list, if it was read already.
+   */
+  preload(known?: string): void {
+    if (known === undefined) void this.#ports.budget.preloads.together([() => this.#preloadStored()]);
+    else this.#preloadListed(known);
+  }
+
+  async #preloadStored(): Promise<void> {
+    const { store, clock } = this.#ports;
     if (!this.#served.serving) return;
     // Without the list, pages are loaded on demand.
     const text = await store.readHotPages(this.#served.slot, storeDeadline(clock)).catch(() => undefined);
-    const pages = text === undefined ? undefined : decodeHotPages(text);
-    if (text === undefined || pages === undefined || pages.length === 0 || !this.#served.serving) return;
+    if (text !== undefined && this.#served.serving) this.#preloadListed(text);
+  }
+
+  #preloadListed(text: string): void {
+    const { budget } = this.#ports;
+    const pages = decodeHotPages(text) ?? [];
+    if (pages.length === 0) return;
     this.#stored = text;
     // The first list of this tenure must not drop pages only because they have not been used again yet.
     for (const page of pages) this.note(page);
-    budget.preloads.add(this.#preloads(pages));
+    const loaded = new Set<string>();
+    void budget.preloads
+      .together(this.#together(pages, loaded))
+      .then(() => budget.preloads.singly(this.#singly(pages, loaded)));
   }
 
   /** Stores the hottest pages, if that is due and they have changed. */
@@ -99,16 +138,8 @@ export class HotPages {
   /** The tenure has ended. */
   end(): void {
     this.#ended = true;
-    if (this.#uses !== undefined) this.#ports.budget.hold(-PAGE_USES_BYTES);
+    this.#ports.budget.hold(-(this.#uses?.bytes ?? 0));
     this.#uses = undefined;
-  }
-
-  #known(): PageUses {
-    if (this.#uses === undefined) {
-      this.#uses = new PageUses();
-      this.#ports.budget.hold(PAGE_USES_BYTES);
-    }
-    return this.#uses;
   }
 
   /** Without those of deleted tenants. */
@@ -116,16 +147,48 @@ export class HotPages {
     for (const page of this.#uses?.hottest() ?? []) if (this.#memoryOf(page) !== undefined) yield page;
   }
 
-  #memoryOf({ tenantId }: NamedPage): TenantMemory | undefined {
+  #memoryOf({ tenantId }: Pick<NamedPage, 'tenantId'>): TenantMemory | undefined {
     const memory = this.#served.tenants.get(tenantId);
     return memory === undefined || isLeaving(memory.tenant) ? undefined : memory;
   }
 
-  /** Ends when the slot is lost or memory is short: pages that calls use are worth more than these. */
-  *#preloads(pages: readonly NamedPage[]): Generator<Preload> {
+  /** Whether pages are loaded: calls are worth more, and pages that calls use are worth more than these. */
+  get #mayLoad(): boolean {
+    return this.#served.serving && !this.#ports.budget.isNearlyFull;
+  }
+
+  /** The pages that have few rows, many at once. `loaded`: gets their keys. */
+  *#together(pages: readonly NamedPage[], loaded: Set<string>): Generator<Preload> {
+    const begun = new Set<TenantId>();
+    for (const part of partsOf(pages)) {
+      if (!this.#mayLoad) return;
+      const isFirst = !begun.has(part.tenantId);
+      begun.add(part.tenantId);
+      yield async () => {
+        const memory = this.#memoryOf(part);
+        if (memory === undefined) return;
+        const settings = isFirst ? memory.loadSettings() : undefined;
+        await Promise.all([settings, this.#loadPart(memory, part, loaded)]);
+      };
+    }
+  }
+
+  async #loadPart(memory: TenantMemory, { tenantId, side, entities }: PagesPart, loaded: Set<string>): Promise<void> {
+    const { budget, observePreload } = this.#ports;
+    if (!budget.loads.hasSpare(tenantId)) return;
+    // What fails is tried again singly.
+    const pages = memory.pagesOf(side);
+    for (const entity of await pages.loadTogether(entities).catch(() => [])) {
+      loaded.add(pageKey({ tenantId, side, entity }));
+      observePreload('loaded');
+    }
+  }
+
+  /** The others. */
+  *#singly(pages: readonly NamedPage[], loaded: ReadonlySet<string>): Generator<Preload> {
     for (const page of pages) {
-      if (!this.#served.serving || this.#ports.budget.isNearlyFull) return;
-      yield () => this.#load(page);
+      if (!this.#mayLoad) return;
+      if (!loaded.has(pageKey(page))) yield () => this.#load(page);
     }
   }
 
@@ -134,7 +197,7 @@ export class HotPages {
     const { tenantId, side, entity } = page;
     const memory = this.#memoryOf(page);
     if (memory === undefined) return;
-    const pages = side === 'subject' ? memory.pages : memory.objectPages;
+    const pages = memory.pagesOf(side);
     if (pages.get(entity) !== undefined || !budget.loads.hasSpare(tenantId)) {
       observe('skipped');
       return;
@@ -148,6 +211,30 @@ export class HotPages {
   }
 }
 
+/** Pages of one tenant and side that are read together. */
+interface PagesPart {
+  readonly tenantId: TenantId;
+  readonly side: PageSide['name'];
+  readonly entities: string[];
+}
+
+/** The parts with the hottest pages first. */
+function partsOf(pages: readonly NamedPage[]): readonly PagesPart[] {
+  const parts: PagesPart[] = [];
+  const open = new Map<string, PagesPart>();
+  for (const { tenantId, side, entity } of pages) {
+    const key = `${tenantId} ${side}`;
+    let part = open.get(key);
+    if (part === undefined || part.entities.length === ENTITIES_PER_READ) {
+      part = { tenantId, side, entities: [] };
+      parts.push(part);
+      open.set(key, part);
+    }
+    part.entities.push(entity);
+  }
+  return parts;
+}
+
 // ---- counts of uses ----
 //
 // Which pages of a slot are used most, estimated from samples. Counts are kept for two generations, each of bounded
@@ -156,8 +243,8 @@ export class HotPages {
 
 /** Pages counted in one generation: twice as many as a slot's list of hot pages may name, in both together. */
 const PAGES_PER_GENERATION = 256;
-/** Estimated bytes of both generations, without the characters of entities, which pages in memory share. */
-export const PAGE_USES_BYTES = 2 * PAGES_PER_GENERATION * 64;
+/** Estimated bytes of a page in a generation, without the characters of its entity, which a page in memory shares. */
+const USED_PAGE_BYTES = 64;
 
 export interface NamedPage {
   readonly tenantId: TenantId;
@@ -170,6 +257,7 @@ type Generation = Map<TenantId, Map<string, number>>;
 
 /** Neither name of a side is the beginning of the other. */
 const keyOf = (side: PageSide['name'], entity: string): string => `${side} ${entity}`;
+const pageKey = ({ tenantId, side, entity }: NamedPage): string => `${tenantId} ${keyOf(side, entity)}`;
 
 function pageOf(tenantId: TenantId, key: string): NamedPage {
   const space = key.indexOf(' ');
@@ -180,6 +268,12 @@ export class PageUses {
   #young: Generation = new Map();
   #old: Generation = new Map();
   #youngPages = 0;
+  #oldPages = 0;
+
+  /** Estimated. */
+  get bytes(): number {
+    return (this.#youngPages + this.#oldPages) * USED_PAGE_BYTES;
+  }
 
   /** A sampled use. */
   note({ tenantId, side, entity }: NamedPage): void {
@@ -195,6 +289,7 @@ export class PageUses {
     this.#youngPages += 1;
     if (this.#youngPages < PAGES_PER_GENERATION) return;
     this.#old = this.#young;
+    this.#oldPages = this.#youngPages;
     this.#young = new Map();
     this.#youngPages = 0;
   }
@@ -279,12 +374,9 @@ export function decodeHotPages(text: string): readonly NamedPage[] | undefined {
 
 // ---- lookups ----
 
-/** Samples 1 in 16 lookups, so that sampling costs next to nothing. */
-const LOOKUPS_PER_SAMPLE = 16;
-
 interface PageLookup {
   readonly tenure: { readonly hotPages: { note(page: NamedPage): void } };
-  readonly memory: Pick<TenantMemory, 'tenantId'>;
+  readonly memory: Pick<TenantMemory, 'tenantId' | 'pagesOf'>;
 }
 
 /** Lookups of subjects in memory: counts of hits and misses, and a sample of the pages used. */
@@ -299,7 +391,17 @@ export class Lookups {
     page.referenced = true;
     this.hits += 1;
     this.#unsampled += 1;
-    if (this.#unsampled >= LOOKUPS_PER_SAMPLE) this.#note(where, page.entity);
+    if (this.#unsampled >= USES_PER_SAMPLE) this.#note(where, page.entity);
+  }
+
+  /** A kept answer served a check. Its pages were not used, but the next owner, which has no answers, needs them. */
+  hitAnswer(where: PageLookup, subject: string, object: string): void {
+    this.hits += 1;
+    this.#unsampled += 1;
+    if (this.#unsampled < USES_PER_SAMPLE) return;
+    const { memory } = where;
+    if (memory.pagesOf('subject').get(subject) !== undefined) this.#note(where, subject);
+    if (memory.pagesOf('object').get(object) !== undefined) this.#note(where, object, 'object');
   }
 
   /** The lookups of a bulk call succeeded; `entityAt`: the subjects of their pages. */
@@ -307,14 +409,14 @@ export class Lookups {
     this.hits += count;
     this.#unsampled += count;
     // Each call is sampled once at most, at another place each time.
-    if (this.#unsampled < LOOKUPS_PER_SAMPLE) return;
+    if (this.#unsampled < USES_PER_SAMPLE) return;
     const entity = entityAt(this.hits % count);
     if (entity !== undefined) this.#note(where, entity);
   }
 
-  #note({ tenure, memory: { tenantId } }: PageLookup, entity: string): void {
+  #note({ tenure, memory: { tenantId } }: PageLookup, entity: string, side: PageSide['name'] = 'subject'): void {
     this.#unsampled = 0;
-    tenure.hotPages.note({ tenantId, side: 'subject', entity });
+    tenure.hotPages.note({ tenantId, side, entity });
   }
 }
 
@@ -322,24 +424,23 @@ export class Lookups {
 //
 // The hot pages of a slot, read before the slot is claimed, so that a handover leaves nothing cold behind. Invariant:
 // they are read after the checkpoint that the replay of the log begins with, so they lack nothing from before it, and
-// the replay puts everything later over them. Bound: a few subjects of a slot and a few rows of each, counted in the
+// the replay puts everything later over them. Bound: a few pages of a slot and a few rows of each, counted in the
 // budget until they are disposed of. An opening waits for none of them.
 
-/** The hottest subjects of a slot; the others are loaded once it is served. */
-const SUBJECTS_MAX = 128;
+/** The hottest pages of a slot, and their bytes; the others are loaded once it is served. */
+const AHEAD_PAGES_MAX = 128;
+const AHEAD_BYTES_MAX = 1024 * 1024;
 /** Estimated bytes of a row that was read, without its characters. */
 const HELD_ROW_BYTES = 200;
 
-export interface PageAhead {
-  readonly tenantId: TenantId;
-  readonly subject: string;
+export interface PageAhead extends NamedPage {
   readonly rows: readonly PageRow[];
 }
 
 export interface PagesAheadPorts {
   readonly store: StateStore;
   readonly clock: Clock;
-  readonly budget: Pick<MemoryBudget, 'hold' | 'isNearlyFull' | 'loads'>;
+  readonly budget: Pick<MemoryBudget, 'hold' | 'isNearlyFull' | 'loads' | 'preloads'>;
 }
 
 export class PagesAhead implements Disposable {
@@ -347,6 +448,9 @@ export class PagesAhead implements Disposable {
   readonly #pages: PageAhead[] = [];
   #bytes = 0;
   #disposed = false;
+
+  /** The stored list of hot pages, once it is read. */
+  list: string | undefined;
 
   /** Resolves when it has read what it can. What cannot be read now is loaded later. */
   readonly read: Promise<void>;
@@ -370,28 +474,28 @@ export class PagesAhead implements Disposable {
 
   async #read(slot: number): Promise<void> {
     const { store, clock, budget } = this.#ports;
-    const text = await store.readHotPages(slot, storeDeadline(clock));
-    const named = (text === undefined ? undefined : decodeHotPages(text)) ?? [];
-    const hottest = named.filter(({ side }) => side === 'subject').slice(0, SUBJECTS_MAX);
-    for (const [tenantId, ofTenant] of Map.groupBy(hottest, (page) => page.tenantId)) {
-      for (let start = 0; start < ofTenant.length; start += ENTITIES_PER_READ) {
-        const subjects = ofTenant.slice(start, start + ENTITIES_PER_READ).map(({ entity }) => entity);
-        if (this.#disposed || budget.isNearlyFull) return;
-        await this.#readSome(tenantId, subjects);
-      }
+    this.list = await store.readHotPages(slot, storeDeadline(clock));
+    const named = (this.list === undefined ? undefined : decodeHotPages(this.list)) ?? [];
+    await budget.preloads.together(this.#reads(named.slice(0, AHEAD_PAGES_MAX)));
+  }
+
+  *#reads(pages: readonly NamedPage[]): Generator<Preload> {
+    for (const part of partsOf(pages)) {
+      if (this.#disposed || this.#bytes >= AHEAD_BYTES_MAX || this.#ports.budget.isNearlyFull) return;
+      yield () => this.#readPart(part).catch(() => {});
     }
   }
 
-  async #readSome(tenantId: TenantId, entities: readonly string[]): Promise<void> {
+  async #readPart({ tenantId, side, entities }: PagesPart): Promise<void> {
     const { store, clock, budget } = this.#ports;
     const leave = budget.loads.tryEnter(tenantId, entities.length * ROWS_OF_EACH * ROW_BYTES);
     if (leave === undefined) return;
     try {
       const query = { entities, limit: ROWS_OF_EACH };
-      const read = (await SUBJECT_SIDE.listRowsOfEach?.(store, tenantId, query, storeDeadline(clock))) ?? [];
+      const of = side === 'subject' ? SUBJECT_SIDE : OBJECT_SIDE;
+      const read = await of.listRowsOfEach(store, tenantId, query, storeDeadline(clock));
       for (const [index, { rows, isAll }] of this.#disposed ? [] : read.entries()) {
-        const page = { tenantId, subject: entities[index] ?? '', rows };
-        if (isAll) this.#add(page);
+        if (isAll) this.#add({ tenantId, side, entity: entities[index] ?? '', rows });
       }
     } finally {
       leave();
@@ -406,5 +510,5 @@ export class PagesAhead implements Disposable {
   }
 }
 
-const bytesOf = ({ subject, rows }: PageAhead): number =>
-  rows.reduce((sum, { counterpart }) => sum + HELD_ROW_BYTES + counterpart.length, HELD_ROW_BYTES + subject.length);
+const bytesOf = ({ entity, rows }: PageAhead): number =>
+  rows.reduce((sum, { counterpart }) => sum + HELD_ROW_BYTES + counterpart.length, HELD_ROW_BYTES + entity.length);

@@ -20,7 +20,7 @@ import { Appender } from './appender.ts';
 import { Applier } from './applier.ts';
 import type { CommitCounts } from './commit-counts.ts';
 import { checkpointStamp, LogUnreadableError } from './entries.ts';
-import { HotPages, type NamedPage, type PageAhead, type PreloadOutcome } from './hot-pages.ts';
+import { HotPages, type PageAhead, type PreloadOutcome } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
@@ -199,7 +199,7 @@ export class Tenure {
       assert(this.#state === 'opening', 'a tenure is opened once');
       this.#state = 'serving';
       this.#dependencies.commitCounts?.raise(this.slot);
-      this.hotPages.preload();
+      this.hotPages.preload(ahead?.list);
       // Rejects with the end of the tenure.
       void this.#appender.fence().then(
         (opened) => this.#recordOpened(opened),
@@ -245,13 +245,12 @@ export class Tenure {
 
   /** Pages that were read before: the replay of the log puts over them whatever was committed since. */
   async #takeIn(pages: readonly PageAhead[], slice: Slice): Promise<void> {
-    for (const { tenantId, subject, rows } of pages) {
+    for (const { tenantId, side, entity, rows } of pages) {
       await slice.giveWay();
-      this.tenants.get(tenantId)?.pages.take(subject, rows);
+      this.tenants.get(tenantId)?.pagesOf(side).take(entity, rows);
       this.#dependencies.observePreload('loaded');
     }
-    // Calls authenticate first.
-    for (const tenantId of new Set(pages.map((page) => page.tenantId))) void this.tenants.get(tenantId)?.loadKeys();
+    for (const tenantId of new Set(pages.map((page) => page.tenantId))) void this.tenants.get(tenantId)?.loadSettings();
   }
 
   /** Whether the operation ids of earlier owners are known, so that no more of the log is read back. */
@@ -581,5 +580,5 @@ export interface ServedTenure
     | 'checkpointed'
     | 'submit'
   > {
-  readonly hotPages: { note(page: NamedPage): void };
+  readonly hotPages: Pick<HotPages, 'note' | 'sample'>;
 }

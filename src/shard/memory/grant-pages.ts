@@ -100,6 +100,8 @@ export class GrantPages {
   /** Reads of entities, and reads to their end, that calls wait for. Each map is created at its first use. */
   #loads: Map<string, Promise<GrantPage>> | undefined;
   #wholeLoads: Map<string, Promise<void>> | undefined;
+  /** Entities that are read ahead of calls, created at its first use: see `loadTogether`. */
+  #ahead: Map<string, Promise<unknown>> | undefined;
   /** Loads that begin in the next turn of the tenant. */
   #queue: WaitingLoad[] | undefined;
   #dropped = false;
@@ -229,6 +231,8 @@ export class GrantPages {
     const loads = this.#loads;
     let load = loads.get(entity);
     if (load === undefined) {
+      const ahead = this.#ahead?.get(entity);
+      if (ahead !== undefined) return ahead.then(() => this.#pages.get(entity) ?? this.load(entity));
       const kept = copyOf(entity);
       if (this.#filter?.lacks(entity) === true) {
         const page = new GrantPage(kept, true, this.#forget);
@@ -243,6 +247,31 @@ export class GrantPages {
       loads.set(kept, load);
     }
     return load;
+  }
+
+  /**
+   * Loads those of the entities whose rows one read of several entities has room for, ahead of calls, which wait for
+   * that read. Resolves to the entities that it has loaded; rejects as a read does.
+   */
+  async loadTogether(entities: readonly string[]): Promise<readonly string[]> {
+    this.#ahead ??= new Map();
+    const ahead = this.#ahead;
+    const isRead = (entity: string) =>
+      this.#pages.has(entity) || this.#loads?.has(entity) === true || ahead.has(entity);
+    const loaded: string[] = [];
+    for (let rest = entities; rest.length > 0; rest = rest.slice(this.#readTogetherMax)) {
+      const absent = rest.slice(0, this.#readTogetherMax).filter((entity) => !isRead(entity));
+      if (absent.length === 0) continue;
+      const reading = this.#readEach(absent, ({ entity }) => void loaded.push(entity));
+      const settled = reading.catch(() => {});
+      for (const entity of absent) ahead.set(entity, settled);
+      try {
+        await reading;
+      } finally {
+        for (const entity of absent) ahead.delete(entity);
+      }
+    }
+    return loaded;
   }
 
   /** Takes a page that was read before the log was replayed from there. */
@@ -328,7 +357,6 @@ export class GrantPages {
 
   /** What is asked for until the tenant has its turn is read together. */
   #enqueue(entity: string): Promise<GrantPage> {
-    if (this.#side.listRowsOfEach === undefined) return this.#load(entity);
     return new Promise((resolve, reject) => {
       this.#queue ??= [];
       this.#queue.push({ entity, resolve, reject });
@@ -337,12 +365,7 @@ export class GrantPages {
   }
 
   async #readQueue(): Promise<void> {
-    const { budget, pageLimits } = this.#dependencies;
-    const limit = Math.min(ROWS_OF_EACH, pageLimits.rowsPerRead, pageLimits.rowsMax);
-    const countMax = Math.min(
-      ENTITIES_PER_READ,
-      Math.max(1, Math.floor(budget.loads.callBytesMax / (ROW_BYTES * limit))),
-    );
+    const countMax = this.#readTogetherMax;
     await this.#reader.turn(0);
     const queue = this.#queue ?? [];
     this.#queue = undefined;
@@ -351,42 +374,68 @@ export class GrantPages {
       const [first] = waiting;
       if (first !== undefined && waiting.length === 1) this.#load(first.entity).then(first.resolve, first.reject);
       else {
-        this.#loadEach(waiting, limit).catch((error: unknown) => {
+        this.#loadEach(waiting).catch((error: unknown) => {
           for (const { reject } of waiting) reject(error);
         });
       }
     }
   }
 
-  async #loadEach(waiting: readonly WaitingLoad[], limit: number): Promise<void> {
-    const { clock, budget } = this.#dependencies;
+  async #loadEach(waiting: readonly WaitingLoad[]): Promise<void> {
     const entities = waiting.map(({ entity }) => entity);
-    const bytes = ROW_BYTES * limit * entities.length;
-    const larger = await budget.loads.run(this.#tenantId, bytes, clock, async () => {
+    const larger = await this.#readEach(entities, (page, index) => waiting[index]?.resolve(page));
+    for (const index of larger) {
+      const each = waiting[index];
+      if (each !== undefined) this.#load(each.entity).then(each.resolve, each.reject);
+    }
+  }
+
+  /** Rows of each entity in a read of several. */
+  get #rowsOfEach(): number {
+    const { rowsPerRead, rowsMax } = this.limits;
+    return Math.min(ROWS_OF_EACH, rowsPerRead, rowsMax);
+  }
+
+  /** Entities of one read. */
+  get #readTogetherMax(): number {
+    const { callBytesMax } = this.#dependencies.budget.loads;
+    return Math.min(ENTITIES_PER_READ, Math.max(1, Math.floor(callBytesMax / (ROW_BYTES * this.#rowsOfEach))));
+  }
+
+  /**
+   * Reads several entities at once. `take`: gets each page, once it is installed. Resolves to the indexes of those that
+   * have more rows, or have changed too much meanwhile.
+   */
+  async #readEach(
+    entities: readonly string[],
+    take: (page: GrantPage, index: number) => void,
+  ): Promise<readonly number[]> {
+    const { clock, budget } = this.#dependencies;
+    const limit = this.#rowsOfEach;
+    return budget.loads.run(this.#tenantId, ROW_BYTES * limit * entities.length, clock, async () => {
       await this.#reader.turn(READ_MS * entities.length);
       const deltas = entities.map((entity) => this.#deltas.open(entity));
       const read = await this.#reader.listOfEach({ entities, limit });
-      const others: WaitingLoad[] = [];
+      const others: number[] = [];
       let processed = 0;
-      for (const [index, each] of waiting.entries()) {
+      for (const [index, entity] of entities.entries()) {
         const [{ rows, isAll } = NO_ROWS, delta] = [read[index], deltas[index]];
         processed += rows.length + 1;
         if (processed > ROWS_AT_ONCE) {
           await this.#reader.turn(SLICE_MS);
           processed = 0;
         }
-        if (!isAll || delta === undefined || delta.size > CHANGES_MAX) others.push(each);
+        if (!isAll || delta === undefined || delta.size > CHANGES_MAX) others.push(index);
         else {
-          const page = this.#pageOf(each.entity, rows);
+          const page = this.#pageOf(entity, rows);
           putOver(page, delta);
-          this.#loads?.delete(each.entity);
+          this.#loads?.delete(entity);
           this.#install(page);
-          each.resolve(page);
+          take(page, index);
         }
       }
       return others;
     });
-    for (const { entity, resolve, reject } of larger) this.#load(entity).then(resolve, reject);
   }
 
   async #load(entity: string): Promise<GrantPage> {

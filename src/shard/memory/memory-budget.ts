@@ -222,27 +222,43 @@ export class MemoryBudget {
 // ---- preloads ----
 
 /**
- * Loads in flight. More would not end sooner: each costs the process and the store the same time, which checks need as
- * well.
+ * Loads in flight: so many of one page, or fewer of many at once. More would not end sooner: each costs the process and
+ * the store the same time, which checks need as well.
  */
 const PRELOADS_AT_ONCE = 8;
+const PRELOADS_TOGETHER = 2;
 
-/** Loads one page. Never rejects. */
+/** Loads one page, or several together. Never rejects. */
 export type Preload = () => Promise<void>;
 
 /**
- * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots. The
- * owner of a list ends it once it is obsolete. Pages are loaded the same way as for a call. None is loaded while slots
- * are opened: whoever waits for a slot needs the store more.
+ * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots;
+ * first what is loaded together. The owner of a list ends it once it is obsolete. Pages are loaded the same way as for
+ * a call, or before the slot is served. None is loaded while slots are opened: whoever waits for a slot needs the store
+ * more.
  */
 export class Preloads {
-  readonly #lists: Iterator<Preload>[] = [];
+  readonly #together: Iterator<Preload>[] = [];
+  readonly #singly: Iterator<Preload>[] = [];
+  /** Of `PRELOADS_AT_ONCE`. */
   #running = 0;
   #holds = 0;
 
-  add(list: Iterable<Preload>): void {
-    this.#lists.push(list[Symbol.iterator]());
-    this.#advance();
+  /** Each load is of many pages. Resolves when all of them are done. */
+  together(list: Iterable<Preload>): Promise<void> {
+    return this.#add(this.#together, list);
+  }
+
+  /** Each load is of one page. Resolves when all of them are done. */
+  singly(list: Iterable<Preload>): Promise<void> {
+    return this.#add(this.#singly, list);
+  }
+
+  #add(lists: Iterator<Preload>[], list: Iterable<Preload>): Promise<void> {
+    return new Promise((resolve) => {
+      lists.push(counted(list, resolve));
+      this.#advance();
+    });
   }
 
   /** Starts no load until `work` has ended. */
@@ -257,17 +273,36 @@ export class Preloads {
   }
 
   #advance(): void {
-    while (this.#running < PRELOADS_AT_ONCE && this.#holds === 0) {
-      const list = this.#lists.shift();
+    while (this.#holds === 0) {
+      const isTogether = this.#together.length > 0;
+      const lists = isTogether ? this.#together : this.#singly;
+      const share = isTogether ? PRELOADS_AT_ONCE / PRELOADS_TOGETHER : 1;
+      if (this.#running + share > PRELOADS_AT_ONCE) return;
+      const list = lists.shift();
       if (list === undefined) return;
       const { done, value } = list.next();
       if (done === true) continue;
-      this.#lists.push(list);
-      this.#running += 1;
+      lists.push(list);
+      this.#running += share;
       void value().finally(() => {
-        this.#running -= 1;
+        this.#running -= share;
         this.#advance();
       });
     }
   }
+}
+
+/** The same loads. `onDone`: called once, when all of them are done. */
+function* counted(list: Iterable<Preload>, onDone: () => void): Generator<Preload> {
+  // Those in flight, and the list itself.
+  let unfinished = 1;
+  const finish = (): void => {
+    unfinished -= 1;
+    if (unfinished === 0) onDone();
+  };
+  for (const load of list) {
+    unfinished += 1;
+    yield () => load().finally(finish);
+  }
+  finish();
 }

@@ -1,13 +1,12 @@
 // The two sides from which grants are read: by subject and by object. Pages of both sides get rows of the same form,
 // whichever table of the store they come from.
 
-import { assert } from '../../core/assert.ts';
 import type { Clock } from '../../core/async/clock.ts';
 import { type Turns, turnOf } from '../../core/async/turns.ts';
 import { attributesOf, type GrantAttributes } from '../../core/grant-attributes.ts';
 import type { TenantId } from '../../core/ids.ts';
 import type { Relation } from '../../core/tuples.ts';
-import type { DeadlineMs, GrantRow, StateReads } from '../../store/store.ts';
+import type { DeadlineMs, GrantRow, ObjectGrantRow, StateReads } from '../../store/store.ts';
 import { readFromStore, storeDeadline } from '../store-calls.ts';
 import type { GrantPage, PagePlace, PageRow } from './grant-page.ts';
 import type { RelationNumbers } from './relation-numbers.ts';
@@ -42,13 +41,13 @@ export interface FirstRows {
 export interface PageSide {
   readonly name: 'subject' | 'object';
   listRows(store: StateReads, tenantId: TenantId, query: PageRowsQuery, deadline: DeadlineMs): Promise<PageRows>;
-  /** The first rows of several entities, in their order; undefined: they are read one by one. */
-  readonly listRowsOfEach?: (
+  /** The first rows of several entities, in their order. */
+  listRowsOfEach(
     store: StateReads,
     tenantId: TenantId,
     query: RowsOfEachQuery,
     deadline: DeadlineMs,
-  ) => Promise<readonly FirstRows[]>;
+  ): Promise<readonly FirstRows[]>;
   readTuple(
     store: StateReads,
     tenantId: TenantId,
@@ -60,6 +59,12 @@ export interface PageSide {
 const pageRowOf = (row: GrantRow): PageRow => ({
   relation: row.relation,
   counterpart: row.object,
+  ...attributesOf(row),
+});
+
+const pageRowOfObject = (row: ObjectGrantRow): PageRow => ({
+  relation: row.relation,
+  counterpart: row.subject,
   ...attributesOf(row),
 });
 
@@ -87,9 +92,13 @@ export const OBJECT_SIDE: PageSide = {
     const from = after && { after: { relation: after.relation, subject: after.counterpart } };
     const { grants, next } = await store.listObjectGrants({ tenantId, object: entity, ...range, ...from }, deadline);
     return {
-      rows: grants.map((row) => ({ relation: row.relation, counterpart: row.subject, ...attributesOf(row) })),
+      rows: grants.map(pageRowOfObject),
       next: next && { relation: next.relation, counterpart: next.subject },
     };
+  },
+  async listRowsOfEach(store, tenantId, { entities, limit }, deadline) {
+    const listed = await store.listObjectGrantsOfEach({ tenantId, objects: entities, limit }, deadline);
+    return listed.map(({ grants, isAll }) => ({ rows: grants.map(pageRowOfObject), isAll }));
   },
   readTuple: (store, tenantId, { entity, relation, counterpart }, deadline) =>
     store.readGrant(tenantId, counterpart, relation, entity, deadline),
@@ -152,9 +161,7 @@ export class RowReader {
   /** In a turn already: see `turn`. */
   async listOfEach(query: RowsOfEachQuery): Promise<readonly FirstRows[]> {
     const { store, clock } = this.#dependencies;
-    const read = this.#side.listRowsOfEach;
-    assert(read !== undefined, 'the entities of this side are read together');
-    return readFromStore(read(store, this.#tenantId, query, storeDeadline(clock)));
+    return readFromStore(this.#side.listRowsOfEach(store, this.#tenantId, query, storeDeadline(clock)));
   }
 
   /** Results of many reads may arrive together; they are processed in turns, so that other work gets its share. */

@@ -29,7 +29,7 @@ import { GrantCount } from './grant-count.ts';
 import { type EntityFilter, GrantPages, type GrantPagesDependencies, type HeldTuples } from './grant-pages.ts';
 import { LazyTable } from './lazy-table.ts';
 import type { ReaderLimits } from './limits.ts';
-import { OBJECT_SIDE, SUBJECT_SIDE } from './page-side.ts';
+import { OBJECT_SIDE, type PageSide, SUBJECT_SIDE } from './page-side.ts';
 import { RecentChanges, RecentCommits } from './recent-items.ts';
 import { RelationNumbers } from './relation-numbers.ts';
 import { SubjectFilter } from './subject-filter.ts';
@@ -225,6 +225,10 @@ export class TenantMemory implements EntityFilter {
     return used.objectPages;
   }
 
+  pagesOf(side: PageSide['name']): GrantPages {
+    return side === 'subject' ? this.pages : this.objectPages;
+  }
+
   /**
    * Loads the tuples of a write, in their order, and keeps them current until they are disposed of: of states by their
    * objects, since all of them have the same subject. Their relations must be declared. Rejects with `overloaded`.
@@ -255,10 +259,10 @@ export class TenantMemory implements EntityFilter {
     return (this.#used ?? this.#use()).keys;
   }
 
-  /** Reads its keys ahead of calls, which read them otherwise. */
-  async loadKeys(): Promise<void> {
-    const pin = await this.keys.pin().catch(() => undefined);
-    pin?.[Symbol.dispose]();
+  /** Reads what calls need first ahead of them: its keys, and its rules if it has any. Never rejects. */
+  async loadSettings(): Promise<void> {
+    const pins = await Promise.allSettled([this.keys.pin(), this.isRuled ? this.rules.pin() : undefined]);
+    for (const pin of pins) if (pin.status === 'fulfilled') pin.value?.[Symbol.dispose]();
   }
 
   /** Its rules. A tenant whose record names no revision has none. */

@@ -54,7 +54,7 @@ const MOVING_SCAN_MS = 400;
 /** Fronts name the slots that requests wait for every second, while they wait. */
 const AWAITED_MS = 3000;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
-const IMPENDING_MAX = 64;
+const IMPENDING_MAX = 128;
 /**
  * A successor gets no slot before all fronts of this shard are connected to it, but after so long it does: requests
  * would otherwise wait for those connections, and one whose first packet is lost takes a second.

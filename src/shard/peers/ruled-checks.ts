@@ -71,7 +71,7 @@ function keptAnswer(
 ): CheckAnswer | undefined {
   const known = handle.memory.answers.check(checkKey(subject, number, object));
   if (known === undefined) return undefined;
-  peer.shard.lookups.hits += 1;
+  peer.shard.lookups.hitAnswer(handle, subject, object);
   return answerNow(handle, known);
 }
 

@@ -138,7 +138,7 @@ export class TenantReader implements ServedTenure {
   readonly budget: MemoryBudget;
   /** What the owner says of its next base serves as time alone. */
   readonly behindMs = 0;
-  readonly hotPages = { note: (): void => {} };
+  readonly hotPages = { note: (): void => {}, sample: (): void => {} };
   readonly tally: ReaderTally;
   /** Time of the last call, on the monotonic clock. */
   usedAtMs: number;
@@ -445,6 +445,7 @@ export function currentReads(store: StateReads, caughtUp: () => Promise<void>): 
     listGrants: current(store.listGrants),
     listObjectGrants: current(store.listObjectGrants),
     listGrantsOfEach: current(store.listGrantsOfEach),
+    listObjectGrantsOfEach: current(store.listObjectGrantsOfEach),
     listSubjects: current(store.listSubjects),
     listNamespaces: current(store.listNamespaces),
     readKey: current(store.readKey),

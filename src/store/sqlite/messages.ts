@@ -118,6 +118,10 @@ export type ReadCalls = Calls<
     readonly result: readonly FlatGrants[];
   };
   readonly listObjectGrants: { readonly args: Call<Store['listObjectGrants']>['args']; readonly result: FlatGrants };
+  readonly listObjectGrantsOfEach: {
+    readonly args: Call<Store['listObjectGrantsOfEach']>['args'];
+    readonly result: readonly FlatGrants[];
+  };
 };
 
 export type WriteCalls = ConditionalCalls & StateCalls;

@@ -278,6 +278,10 @@ function createStore(
       const pages = await reader.call('listGrantsOfEach', [query], deadline);
       return pages.map((page) => ({ grants: unflatten(page, grantRowOf), isAll: page.next === undefined }));
     },
+    async listObjectGrantsOfEach(query, deadline) {
+      const pages = await reader.call('listObjectGrantsOfEach', [query], deadline);
+      return pages.map((page) => ({ grants: unflatten(page, objectGrantRowOf), isAll: page.next === undefined }));
+    },
     listSubjects: reader.forward('listSubjects'),
     listExpiries: reader.forward('listExpiries'),
     listNamespaces: reader.forward('listNamespaces'),

@@ -43,6 +43,8 @@ const READS: {
     reads.listObjectGrants({ tenantId, object: GRANT.object, limit: 10 }, soon()),
   listGrantsOfEach: (reads, { tenantId }) =>
     reads.listGrantsOfEach({ tenantId, subjects: [GRANT.subject], limit: 10 }, soon()),
+  listObjectGrantsOfEach: (reads, { tenantId }) =>
+    reads.listObjectGrantsOfEach({ tenantId, objects: [GRANT.object], limit: 10 }, soon()),
   listSubjects: (reads, { tenantId }) =>
     reads.listSubjects({ tenantId, bucket: bucketOfSubject(GRANT.subject), limit: 10 }, soon()),
   listNamespaces: (reads, { tenantId }) => reads.listNamespaces(tenantId, soon()),

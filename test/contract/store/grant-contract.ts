@@ -225,6 +225,26 @@ export function defineGrantContract(context: StoreContext): void {
       assert.deepEqual(await context.store().listObjectGrants({ tenantId, object: 'doc:', limit: 9 }, soon()), nothing);
     });
 
+    it('lists the first grants of several objects, and says of each whether these are all', async () => {
+      const tenantId = newTenantId();
+      const writes = [1, 2, 3].flatMap((count) =>
+        ['user:a', 'user:b', 'team:1#member'].slice(0, count).map((subject) => {
+          const tombstone = count === 2 && subject === 'user:b';
+          return createGrantWrite(tenantId, { subject, object: `doc:${count}`, tombstone });
+        }),
+      );
+      await context.store().writeState(writes.toReversed(), soon());
+      await context.store().writeState([createGrantWrite(newTenantId(), { object: 'doc:none' })], soon());
+      const objects = ['doc:3', 'doc:none', 'doc:1', 'doc:2'];
+      for (const limit of [1, 2, 3, 4, 1000]) {
+        const listed = await context.store().listObjectGrantsOfEach({ tenantId, objects, limit }, soon());
+        const single = objects.map((object) => context.store().listObjectGrants({ tenantId, object, limit }, soon()));
+        const expected = (await Promise.all(single)).map(({ grants, next }) => ({ grants, isAll: next === undefined }));
+        assert.deepEqual(listed, expected, `at most ${limit}`);
+      }
+      assert.deepEqual(await context.store().listObjectGrantsOfEach({ tenantId, objects: [], limit: 9 }, soon()), []);
+    });
+
     it("goes on in an object's grants after a row that does not exist, within a relation or over all", async () => {
       const tenantId = newTenantId();
       const write = (subject: string, relation: 'manager' | 'owner') =>

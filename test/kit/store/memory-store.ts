@@ -334,6 +334,17 @@ export class MemoryStore implements Store {
     );
   }
 
+  listObjectGrantsOfEach(...[query, deadline]: Arguments<'listObjectGrantsOfEach'>): Answer<'listObjectGrantsOfEach'> {
+    const { tenantId, objects, limit } = query;
+    return this.#run('listObjectGrantsOfEach', deadline, () =>
+      objects.map((object) => {
+        const rows = this.#tables.objectGrants.list([tenantId, object]);
+        const { live, last } = rangeOf(rows, ({ subject }) => subject, undefined, undefined, limit);
+        return { grants: live.map(objectGrantRow), isAll: last === undefined };
+      }),
+    );
+  }
+
   listSubjects(...[query, deadline]: Arguments<'listSubjects'>): Answer<'listSubjects'> {
     const { tenantId, bucket, after, limit } = query;
     return this.#run('listSubjects', deadline, () => {

@@ -17,6 +17,7 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 const FORMS: Partial<Record<keyof Store, StoreOperation>> = {
   listSomeSlots: 'listSlots',
   listGrantsOfEach: 'listGrants',
+  listObjectGrantsOfEach: 'listObjectGrants',
 };
 
 const namesOf = (store: Store): readonly (keyof Store)[] => {

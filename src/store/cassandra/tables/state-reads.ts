@@ -88,6 +88,8 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
   const bySubjects = `SELECT subject, ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject IN ? PER PARTITION LIMIT ?`;
+  const byObjects = `SELECT object, ${OBJECT_GRANT_COLUMNS}, gone FROM ${table('grants_by_object')}
+    WHERE tenant = ? AND object IN ? PER PARTITION LIMIT ?`;
   const byObject = `SELECT ${OBJECT_GRANT_COLUMNS}, gone FROM ${table('grants_by_object')} WHERE tenant = ? AND object = ?`;
   const subjects = `SELECT subject FROM ${table('subjects')} WHERE tenant = ? AND bucket = ? AND subject > ? LIMIT ?`;
   const expiries = `SELECT ${EXPIRY_COLUMNS} FROM ${table('grants_by_expiry')} WHERE tenant = ? AND bucket = ?
@@ -126,6 +128,25 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
     return { rows: rows.filter((row) => !booleanAt(row, 'gone')), last };
   }
 
+  /** The live rows of several entities, in their order; `column` names the entity. */
+  async function readEach(
+    query: string,
+    column: 'subject' | 'object',
+    {
+      tenantId,
+      each,
+      limit,
+    }: { readonly tenantId: TenantId; readonly each: readonly string[]; readonly limit: number },
+    deadline: DeadlineMs,
+  ) {
+    const all = each.length === 0 ? [] : await readAll(query, [tenantId, each, limit], deadline);
+    const found = Map.groupBy(all, (row) => textAt(row, column));
+    return each.map((entity) => {
+      const rows = found.get(entity) ?? [];
+      return { rows: rows.filter((row) => !booleanAt(row, 'gone')), isAll: rows.length < limit };
+    });
+  }
+
   return {
     async readCheckpoint(slot, deadline) {
       const rows = await checkpoints.read(slot, 1, deadline);
@@ -161,16 +182,13 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
     },
 
     async listGrantsOfEach({ tenantId, subjects: each, limit }, deadline) {
-      const found = new Map(each.map((subject) => [subject, [] as Row[]]));
-      const all = each.length === 0 ? [] : await readAll(bySubjects, [tenantId, each, limit], deadline);
-      for (const row of all) {
-        found.get(textAt(row, 'subject'))?.push(row);
-      }
-      return each.map((subject) => {
-        const rows = found.get(subject) ?? [];
-        const live = rows.filter((row) => !booleanAt(row, 'gone'));
-        return { grants: live.map(grantRowOf), isAll: rows.length < limit };
-      });
+      const found = await readEach(bySubjects, 'subject', { tenantId, each, limit }, deadline);
+      return found.map(({ rows, isAll }) => ({ grants: rows.map(grantRowOf), isAll }));
+    },
+
+    async listObjectGrantsOfEach({ tenantId, objects, limit }, deadline) {
+      const found = await readEach(byObjects, 'object', { tenantId, each: objects, limit }, deadline);
+      return found.map(({ rows, isAll }) => ({ grants: rows.map(objectGrantRowOf), isAll }));
     },
 
     async listSubjects({ tenantId, bucket, after, limit }, deadline) {

@@ -140,6 +140,8 @@ function createGrantReads(database: DatabaseSync) {
       each.map((subject) => bySubject([tenantId, subject], undefined, undefined, limit)),
     listObjectGrants: ({ tenantId, object, relation, after, limit }) =>
       byObject([tenantId, object], relation, after && { relation: after.relation, entity: after.subject }, limit),
+    listObjectGrantsOfEach: ({ tenantId, objects, limit }) =>
+      objects.map((object) => byObject([tenantId, object], undefined, undefined, limit)),
     listSubjects: ({ tenantId, bucket, after, limit }) =>
       subjects.all(tenantId, bucket, after ?? '', limit).map((row) => textAt(row, 'subject')),
   } satisfies Partial<Handlers<ReadCalls>>;

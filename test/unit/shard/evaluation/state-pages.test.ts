@@ -34,8 +34,9 @@ async function openCold({ mock }: TestContext, rules: object = RULES, cacheBytes
   const one = mock.method(memory, 'listGrants');
   const each = mock.method(memory, 'listGrantsOfEach');
   const onObjects = mock.method(memory, 'listObjectGrants');
+  const onEachObject = mock.method(memory, 'listObjectGrantsOfEach');
   const reset = (): void => {
-    for (const { mock: calls } of [one, each, onObjects]) calls.resetCalls();
+    for (const { mock: calls } of [one, each, onObjects, onEachObject]) calls.resetCalls();
   };
   /** Rows of the subject `*` that were read from the store, and what was asked for besides them. */
   const read = async (): Promise<{ readonly rows: number; readonly entities: number; readonly objects: number }> => {
@@ -50,7 +51,7 @@ async function openCold({ mock }: TestContext, rules: object = RULES, cacheBytes
     return {
       rows: rows.reduce((sum, count) => sum + count, 0),
       entities: one.mock.callCount() + each.mock.callCount(),
-      objects: onObjects.mock.callCount(),
+      objects: onObjects.mock.callCount() + onEachObject.mock.callCount(),
     };
   };
   return { ruled, read, reset };

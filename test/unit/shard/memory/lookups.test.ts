@@ -3,17 +3,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Lookups, type NamedPage } from '../../../../src/shard/log/hot-pages.ts';
-import { ids } from '../tools.ts';
+import { openSlot } from '../tools.ts';
 
-function createPlace() {
+async function createPlace() {
   const noted: NamedPage[] = [];
-  const memory = { tenantId: ids.create('ten') };
+  const { slot, tenantId } = await openSlot();
+  const memory = slot.tenure.tenants.get(tenantId) ?? assert.fail();
   return { noted, memory, tenure: { hotPages: { note: (page: NamedPage) => noted.push(page) } } };
 }
 
-test('one in sixteen single lookups is sampled', () => {
+test('one in sixteen single lookups is sampled', async () => {
   const lookups = new Lookups();
-  const place = createPlace();
+  const place = await createPlace();
   const page = { referenced: false, entity: 'user:ann' };
   for (let count = 0; count < 33; count += 1) lookups.hit(place, page);
   assert.equal(lookups.hits, 33);
@@ -25,9 +26,9 @@ test('one in sixteen single lookups is sampled', () => {
   );
 });
 
-test('a bulk call is sampled at most once, at changing positions', () => {
+test('a bulk call is sampled at most once, at changing positions', async () => {
   const lookups = new Lookups();
-  const place = createPlace();
+  const place = await createPlace();
   for (let call = 0; call < 7; call += 1) lookups.hitMany(place, 5, (index) => `user:${index}`);
   assert.equal(lookups.hits, 35);
   assert.equal(place.noted.length, 1);

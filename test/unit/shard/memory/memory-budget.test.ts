@@ -141,9 +141,9 @@ function createLists() {
 test('eight are loaded at once, and the lists take turns', async () => {
   const { started, ends, list } = createLists();
   const preloads = new Preloads();
-  preloads.add(list('a', 20));
+  void preloads.singly(list('a', 20));
   assert.equal(started.length, 8);
-  preloads.add(list('b', 2));
+  void preloads.singly(list('b', 2));
   for (let index = 0; index < 4; index += 1) ends[index]?.();
   await nextTurn();
   assert.deepEqual(started.slice(8), ['a8', 'b0', 'a9', 'b1']);
@@ -154,7 +154,7 @@ test('eight are loaded at once, and the lists take turns', async () => {
   }
   assert.equal(started.length, 22);
   // A later list finds nothing left of the earlier ones.
-  preloads.add(list('c', 1));
+  void preloads.singly(list('c', 1));
   assert.equal(started.at(-1), 'c0');
 });
 
@@ -163,11 +163,29 @@ test('no load is begun while slots are opened', async () => {
   const preloads = new Preloads();
   const openings = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const held = openings.map((opening) => preloads.holdDuring(() => opening.promise));
-  preloads.add(list('a', 1));
+  void preloads.together(list('a', 1));
   openings[0]?.resolve();
   await held[0];
   assert.deepEqual(started, []);
   openings[1]?.reject(new Error('The test fails the opening.'));
   await assert.rejects(held[1] ?? Promise.resolve(), /fails the opening/);
   assert.deepEqual(started, ['a0']);
+});
+
+test('what is loaded together comes first, two at once, whichever list it is of', async () => {
+  const { started, ends, list } = createLists();
+  const preloads = new Preloads();
+  const end = async (index: number): Promise<void> => {
+    ends[index]?.();
+    await nextTurn();
+  };
+  void preloads.singly(list('A', 4));
+  for (const name of ['b', 'c']) void preloads.together(list(name, 2)).then(() => started.push(`${name} done`));
+  assert.deepEqual(started, ['A0', 'A1', 'A2', 'A3', 'b0']);
+  for (const index of [0, 1, 2]) await end(index);
+  assert.equal(started.length, 5);
+  for (const index of [3, 4, 5]) await end(index);
+  assert.deepEqual(started.slice(5), ['b1', 'c0', 'c1', 'b done']);
+  for (const index of [6, 7]) await end(index);
+  assert.deepEqual(started.slice(9), ['c done']);
 });
