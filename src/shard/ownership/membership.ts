@@ -51,6 +51,8 @@ interface Sighting {
    * in between, and its lease with it.
    */
   readonly sinceMs: number;
+  /** A scan before has shown another one. */
+  readonly came: boolean;
 }
 
 /** Declares dead every member that the store lists. Only for a process that has the store to itself. */
@@ -159,9 +161,14 @@ export class Membership {
     }
   }
 
-  /** The heartbeat was sent between these times. */
+  /**
+   * The heartbeat was sent between these times, unless it was long on its way, as one from before an outage of the
+   * store, perhaps of a process that has died. Of those there is one at most: only a heartbeat that soon follows one
+   * that was seen to come says something of the clock.
+   */
   #readClock({ incarnation, wallMs, heartbeat }: MemberRow, fromMs: number, toMs: number): void {
     if (heartbeat === 0 || toMs - fromMs > CLOCK_SPAN_MS_MAX) return;
+    if (this.#sightings.get(incarnation)?.came !== true || this.#isSilent(incarnation)) return;
     this.#clocks.set(incarnation, wallMs - (fromMs + toMs) / 2);
   }
 
@@ -240,7 +247,8 @@ export class Membership {
       return;
     }
     const sighting = this.#sightings.get(incarnation);
-    if (sighting?.heartbeat !== heartbeat) this.#sightings.set(incarnation, { heartbeat, sinceMs: nowMs });
+    if (sighting?.heartbeat !== heartbeat)
+      this.#sightings.set(incarnation, { heartbeat, sinceMs: nowMs, came: sighting !== undefined });
     // A report from before the first scan may be old, and scans may return older rows again.
     const known = this.#healthSightings.get(incarnation);
     if (known === undefined) this.#healthSightings.set(incarnation, { healthyHeartbeat, atMs: undefined });

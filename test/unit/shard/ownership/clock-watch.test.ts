@@ -107,19 +107,42 @@ describe('a clock that is compared', () => {
     await beat(2, HOUR_MS);
     await membership.scan();
     await watch.look();
+    assert.equal(wall.right, false, 'the heartbeat may have been long on its way');
+    await clock.advance(500);
+    await beat(3, HOUR_MS);
+    await membership.scan();
+    await watch.look();
     assert.equal(wall.right, true, 'the store is with it');
     assert.ok(Math.abs(watch.differencesMs.member + HOUR_MS) < 1000, 'the other is an hour ahead');
     node.skewMs = HOUR_MS;
     await watch.look();
     assert.equal(wall.right, false);
     assert.match(watch.problem ?? '', /differs by -3600 s from shard-2, the store at 10\.0\.0\.1/);
-    await beat(3, 0);
-    await clock.advance(500);
     await beat(4, 0);
+    await clock.advance(500);
+    await beat(5, 0);
     await membership.scan();
     await watch.look();
     assert.equal(wall.right, true, 'the one node of the store is wrong');
     assert.ok(Math.abs(watch.differencesMs.store + HOUR_MS) < 1000);
+  });
+
+  it('is not compared with heartbeats that were sent before an outage of the store and are stored after it', async () => {
+    const names = ['a', 'b', 'c'];
+    const insert = (name: string) => createMember({ incarnation: `inc_${name}`, shardName: name, heartbeat: 1 });
+    for (const name of names) await store.insertMember(insert(name), Number.POSITIVE_INFINITY);
+    const sentMs = clock.wallMs();
+    await clock.advance(20_000);
+    await watch.lookAtStore();
+    await membership.scan();
+    await clock.advance(250);
+    for (const name of names) {
+      const late = { incarnation: `inc_${name}`, expectedHeartbeat: 1, heartbeat: 2, healthyHeartbeat: 0 };
+      await store.writeHeartbeat({ ...late, wallMs: sentMs, state: 'alive' }, Number.POSITIVE_INFINITY);
+    }
+    await membership.scan();
+    await watch.look();
+    assert.deepEqual([wall.agrees, watch.differencesMs.member], [true, 0]);
   });
 
   for (const byMs of [HOUR_MS, -HOUR_MS, YEAR_MS]) {
