@@ -102,8 +102,8 @@ export class Release {
 
   #values(): Values {
     const { kubernetes, cassandra, imageTag, storeAddress, redisUrl } = this.#options;
-    // Requests that leave room for twice the pods on one small node, and give them as much weight as the programs beside
-    // them have; no limits, which would throttle them.
+    // Requests that leave room for twice the pods on one small node, and give them as much weight as the programs
+    // beside them have; no limits, which would throttle them.
     const resources = { requests: { cpu: '150m', memory: '96Mi' } };
     return {
       image: imageValues(imageTag),
