@@ -141,6 +141,8 @@ export class Ownership {
    */
   #settling: { readonly members: readonly string[]; readonly sinceMs: number; readonly startedMs: number } | undefined;
   #settled = false;
+  /** It gives up every slot, for good. */
+  #leaving = false;
   #changedAtMs = Number.NEGATIVE_INFINITY;
   #scannedAtMs = Number.NEGATIVE_INFINITY;
   /** Incarnation and state of each. */
@@ -228,7 +230,8 @@ export class Ownership {
     // It may have found the row by itself.
     const isOpened = tenure?.epoch === epoch;
     const isSpent = epoch <= (this.#spentEpochs.get(slot) ?? 0) && !isOpened;
-    if (successor !== session.incarnation || slot >= this.#options.slots || isSpent) throw notSuccessor(slot);
+    const isOther = successor !== session.incarnation || slot >= this.#options.slots;
+    if (isOther || isSpent || this.#leaving) throw notSuccessor(slot);
     if (isOpened && tenure.serving) return undefined;
     const taken = { epoch, settled, ...Promise.withResolvers<undefined>() };
     this.#taken.get(slot)?.reject(notSuccessor(slot));
@@ -280,7 +283,7 @@ export class Ownership {
   }
 
   #replan(session: MembershipLease): void {
-    if (session.ended || !session.leaseValid) return;
+    if (this.#leaving || session.ended || !session.leaseValid) return;
     if (session.state === 'draining' && !this.pace.leaves) {
       this.#tasks.clear();
       return;
@@ -299,8 +302,9 @@ export class Ownership {
     return this.#tasks.idle();
   }
 
-  /** Releases every slot without a successor. */
+  /** Releases every slot without a successor, and takes none any more. */
   async releaseAll(session: MembershipLease): Promise<void> {
+    this.#leaving = true;
     this.#tasks.clear();
     await this.idle();
     await Promise.all([...this.#tenures.keys()].map((slot) => this.#handOver(slot, session, undefined)));

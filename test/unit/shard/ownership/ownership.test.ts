@@ -61,7 +61,7 @@ describe('the ownership of slots', () => {
 
   const soon = () => clock.monotonicMs() + 600_000;
 
-  const add = (name: string): Member => {
+  const add = (name: string, exclusive = false): Member => {
     const { store, faults } = delayedStore(memory, clock, {
       fault: (operation, call) => fault(name, operation, call),
     });
@@ -76,7 +76,7 @@ describe('the ownership of slots', () => {
         budget: new MemoryBudget(1_000_000, new FairTurns(clock)),
         owners: directOwners(clock, doors),
       },
-      { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS },
+      { shardName: name, address: `${name}:1`, meta, plans: BUILT_IN_PLANS, exclusive },
     );
     doors.set(`${name}:1`, createStreamHost({ shard: () => node, clock, log, metrics }).accept);
     const member = { name, node, faults };
@@ -213,6 +213,23 @@ describe('the ownership of slots', () => {
       assert.ok(most >= least && most <= bound, `${most} at once`);
     });
   }
+
+  it('does not come back to a shard that has its store alone and stops', async () => {
+    const a = start(add('a', true));
+    await until(() => a.node.ready, 5000);
+    const claims = a.faults.calls('claimSlot');
+    // The first slots are released long before the last ones.
+    fault = (_, operation, call) =>
+      operation === 'releaseSlot' ? { kind: 'delay-reply', until: later(call * 20) } : latency();
+    let stopped = false;
+    void a.node.stop().then(() => {
+      stopped = true;
+    });
+    await until(() => stopped, 10_000);
+    assert.equal(a.faults.calls('claimSlot'), claims);
+    for (const { owner } of (await owners()).values()) assert.equal(owner, undefined);
+    assert.deepEqual(servedBy(a), []);
+  });
 
   it('is told of the slots that it gets, so that each pauses for little more than two writes', async () => {
     const a = start(add('a'));
