@@ -74,7 +74,8 @@ export class Report {
   readonly #options: ReportOptions;
   readonly #files: ReadonlyMap<string, SuiteFile>;
   readonly #sums = new Map<string, Sum>();
-  readonly #failures: string[] = [];
+  /** `why`: the first line of the reason; empty: the name says it all. */
+  readonly #failures: { readonly what: string; readonly why: string }[] = [];
   readonly #skipped = new Map<string, number>();
   readonly #durations = new Map<string, Duration>();
   /** By file: the suites around the next reported test. */
@@ -95,7 +96,7 @@ export class Report {
 
   /** A file, a step or a whole run that failed. */
   failed(what: string): void {
-    this.#failures.push(what);
+    this.#failures.push({ what, why: '' });
     this.#options.write(`✖ ${what}\n`);
   }
 
@@ -157,7 +158,7 @@ export class Report {
       return;
     }
     this.#sum(this.#suiteOf(path)).failures += 1;
-    this.#failures.push(what);
+    this.#failures.push({ what, why: cause instanceof Error ? firstLine(cause) : '' });
     const lines = text.split('\n');
     const shown = lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), '…'] : lines;
     this.#options.write(`✖ ${what} ${seconds(ms)}\n${indented(shown.join('\n'))}\n    log: ${this.#logFile(path)}\n`);
@@ -181,7 +182,7 @@ export class Report {
     }
     sum.ms += ms;
     const isUndecided = this.#isRepeating ? this.#undecided.has(path) : this.#inconclusive.has(path);
-    const hasFailed = this.#failures.some((failure) => failure.startsWith(path));
+    const hasFailed = this.#failures.some(({ what }) => what.startsWith(path));
     const mark = success ? '✔' : isUndecided && !hasFailed ? '?' : '✖';
     this.#options.write(`${mark} ${path} (${counts.tests} in ${seconds(ms)})\n`);
     if (!success && !hasFailed && !isUndecided) this.failed(`${path} (log: ${this.#logFile(path)})`);
@@ -234,7 +235,9 @@ export class Report {
         ? ['Slowest:', ...slowest.map(([path, each]) => `  ${seconds(each.ms).padStart(9)}  ${path}`)]
         : [],
       skipped,
-      isGood ? [] : ['Failed:', ...this.#failures.map((each) => `  ✖ ${each}`)],
+      isGood
+        ? []
+        : ['Failed:', ...this.#failures.map(({ what, why }) => `  ✖ ${what}${why === '' ? '' : `\n      ${why}`}`)],
       [
         `${isGood ? '✔ all passed' : `✖ ${this.#failures.length} failed`} in ${minutes(ms)}, with ${minutes(cpuMs)} of processor time`,
       ],

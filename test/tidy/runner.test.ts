@@ -258,7 +258,8 @@ describe('the runner', () => {
       'test/unit/c.test.ts leaves nothing behind in its process',
       'test/unit/d.test.ts the file as a whole',
     ]);
-    assert.match(stdout, /It left: JSON\.parse; the environment's LEFT\./);
+    const atTheEnd = stdout.slice(stdout.indexOf('\nFailed:'));
+    assert.match(atTheEnd, /^ {6}It left: JSON\.parse; the environment's LEFT\.$/m);
     assert.match(stdout, /It left: the exit code\./);
   });
 

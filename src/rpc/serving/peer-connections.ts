@@ -24,7 +24,7 @@ interface SilentConnection {
 export interface PeerConnections {
   /** `peer`: address and port from which a hello has come. */
   heard(peer: string): void;
-  /** Watches no further ones. */
+  /** Watches no further ones, and ends those that have said no hello: nobody else would. */
   close(): void;
 }
 
@@ -84,7 +84,10 @@ export function watchPeerConnections(
     heard: forget,
     close() {
       unsubscribe(SOCKET_ACCEPTED, accept);
-      for (const { timer } of silent.values()) timer.cancel();
+      for (const { socket, timer } of silent.values()) {
+        timer.cancel();
+        socket.destroy();
+      }
       silent.clear();
     },
   };

@@ -1,6 +1,7 @@
 // Streams to shards over gRPC, as a front opens them. Invariant: each stream has a channel, and so a connection, of its
 // own, which is closed with it.
 
+import type { Socket } from 'node:net';
 import { type ChannelCredentials, credentials as grpcCredentials } from '@grpc/grpc-js';
 import type { ReceivedShardMessage } from '../messages.ts';
 import { CLIENT_OPTIONS, IN_FLIGHT_MAX, ShardClient } from '../protocol.ts';
@@ -13,17 +14,61 @@ import type { OpenStream } from './transport.ts';
 const VARIABLE_PARTS = / \(\d{4}-\d\d-\d\dT[^)]*\)|[. ]+Resolution note: *$/g;
 
 export interface GrpcTransportOptions {
-  /** Read at every dial, so a changed certificate is used from the next connection on. Default: no TLS. */
+  /**
+   * Called at every dial, so a changed certificate is used from the next connection on. Its result is for that dial
+   * alone. Default: no TLS.
+   */
   readonly credentials?: ((address: string) => ChannelCredentials) | undefined;
+}
+
+/**
+ * Ends a channel's connection with the channel. gRPC by itself lets one that is not established yet live on, and dials
+ * once more a second after one that failed, although the channel was closed: a shard that comes back would get a
+ * connection, and a TLS handshake, for each dial of the last second.
+ */
+class ChannelConnection {
+  #socket: Socket | undefined;
+  #isClosed = false;
+
+  /** Credentials by which only this channel connects. They are changed. */
+  bind(credentials: ChannelCredentials): ChannelCredentials {
+    const create = credentials._createSecureConnector.bind(credentials);
+    credentials._createSecureConnector = (...parameters) => {
+      const connector = create(...parameters);
+      return {
+        waitForReady: () => (this.#isClosed ? Promise.reject(new Error('It is closed.')) : connector.waitForReady()),
+        connect: (socket) => {
+          this.#socket = socket;
+          // Closed while the socket connected: TLS finds it destroyed.
+          if (this.#isClosed) socket.destroy();
+          return connector.connect(socket);
+        },
+        getCallCredentials: () => connector.getCallCredentials(),
+        destroy: () => connector.destroy(),
+      };
+    };
+    return credentials;
+  }
+
+  /** Idempotent. `isEstablished`: gRPC closes the socket, after what it still has to say. */
+  close(isEstablished: boolean): void {
+    this.#isClosed = true;
+    if (!isEstablished) this.#socket?.destroy();
+  }
 }
 
 export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStream {
   const credentialsOf = options.credentials ?? (() => grpcCredentials.createInsecure());
   return (address, handlers) => {
     // Always resolved by DNS, even if the host looks like another scheme.
-    const client = new ShardClient(`dns:${address}`, credentialsOf(address), CLIENT_OPTIONS);
+    const connection = new ChannelConnection();
+    const client = new ShardClient(`dns:${address}`, connection.bind(credentialsOf(address)), CLIENT_OPTIONS);
     const stream = client.exchange();
-    stream.on('data', (message: ReceivedShardMessage) => handlers.onMessage(message));
+    let isEstablished = false;
+    stream.on('data', (message: ReceivedShardMessage) => {
+      isEstablished = true;
+      handlers.onMessage(message);
+    });
     // The listener stays after a cancellation, which also ends in an error event.
     stream.on('error', (error: Error) => handlers.onError(error.message.replaceAll(VARIABLE_PARTS, '')));
     stream.on('end', () => handlers.onEnd());
@@ -41,6 +86,7 @@ export function createGrpcTransport(options: GrpcTransportOptions = {}): OpenStr
       cancel: () => {
         stream.cancel();
         client.close();
+        connection.close(isEstablished);
       },
     };
   };

@@ -104,3 +104,11 @@ test('beyond the bound a new connection takes the place of the silent one that c
     assert.equal((await next(({ pong }) => pong)).id, 9);
   }
 });
+
+test('a server that closes ends the connections that have said nothing', async (t) => {
+  const { server, timers, open } = await start(t);
+  const silent = [await open(), await open('\x16\x03\x01')];
+  await waitFor('both to be known', () => timers.size === silent.length);
+  await Promise.all([server.close(), ...silent.map(closed)]);
+  assert.equal(timers.size, 0);
+});
