@@ -21,7 +21,7 @@ import { createMemoryBudget } from '../shard/memory/memory-budget.ts';
 import { createReaderShard } from '../shard/reader-shard.ts';
 import { openSqliteReads } from '../store/sqlite/sqlite-store.ts';
 import { traceStore } from '../store/store-decorators.ts';
-import { createLog } from '../telemetry/log.ts';
+import { openLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { PendingAnswers } from './dev/pending.ts';
 import type { FromThread, ThreadSettings, ToThread } from './dev/thread-messages.ts';
@@ -45,7 +45,7 @@ async function start(settings: ThreadSettings, { send, counts }: ThreadLine, par
   const { number, meta, version, shardAddresses } = settings;
   const config = readConfig('dev', settings.environment);
   const plans = config.plans ?? BUILT_IN_PLANS;
-  const log = createLog(settings.log).child({ thread: number });
+  const log = (await openLog(settings.log)).child({ thread: number });
   const metrics = createMetrics({ isThread: true });
   countDroppedLines(metrics);
   const turns = openTurns({ clock, metrics });

@@ -65,10 +65,8 @@ function otherNodeOf({ npm_config_user_agent: agent = '' }: NodeJS.ProcessEnv): 
 /** The operator's commands start faster without the service in memory, so each role is imported where it runs. */
 function registerRoles(program: Command, started: ProgramProcess): void {
   const { env, stdout, stderr } = started;
-  const openLog = async (level: LogLevel): Promise<Log> => {
-    const { createLog } = await import('../telemetry/log.ts');
-    return createLog({ level, pretty: stderr.isTTY });
-  };
+  const openLog = async (level: LogLevel): Promise<Log> =>
+    (await import('../telemetry/log.ts')).openLog({ level, pretty: stderr.isTTY });
 
   program.commandsGroup('Servers:');
   program

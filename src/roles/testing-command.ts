@@ -38,11 +38,11 @@ export const describeTesting = (command: Command, started: ProgramProcess, versi
     .addHelpText('after', HELP)
     .action(async ({ address, untilStdinCloses = false }: { address: string; untilStdinCloses?: boolean }) => {
       const { stdin, stdout, stderr } = started;
-      const [{ startTesting }, { createLog }] = await Promise.all([
+      const [{ startTesting }, { openLog }] = await Promise.all([
         import('./testing.ts'),
         import('../telemetry/log.ts'),
       ]);
-      const log = createLog({ level: 'warn', pretty: stderr.isTTY });
+      const log = await openLog({ level: 'warn', pretty: stderr.isTTY });
       const print = (line: string): void => void stdout.write(`${line}\n`);
       await runRole(log, (signal) => {
         if (untilStdinCloses) stopWithInput(stdin);

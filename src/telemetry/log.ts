@@ -1,7 +1,6 @@
 // The log: pino, JSON lines on standard error, readable ones on a terminal. Secrets are redacted by field name, API
 // keys anywhere in a line. Only debug level has one line per request. A call to the log neither throws nor waits.
 
-import { createRequire } from 'node:module';
 import { type Logger, pino } from 'pino';
 import type { prettyFactory } from 'pino-pretty';
 import { withoutApiKeys } from '../core/api-keys.ts';
@@ -26,22 +25,17 @@ const REDACTED = [
   '*.hash',
 ];
 
-const require = createRequire(import.meta.url);
-
-/** Loaded only at a terminal: other processes start without it. */
-const loadPretty = (): typeof prettyFactory => require('pino-pretty').prettyFactory;
-
 /** Lines that the logs of this thread have dropped, because their output did not take them. */
 export const droppedLines = { count: 0 };
 
-export function createLog(options: { readonly level: LogLevel; readonly pretty: boolean }): Log {
+export function createLog(options: { readonly level: LogLevel; readonly pretty: false | typeof prettyFactory }): Log {
   const output = new LogOutput({
     onDropped: (lines) => {
       droppedLines.count += lines;
     },
     onRecovered: (loss) => log.error(loss, 'lines of the log were dropped; it is written again'),
   });
-  const readable = options.pretty ? loadPretty()({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }) : undefined;
+  const readable = options.pretty ? options.pretty({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' }) : undefined;
   const log = pino(
     {
       level: options.level,
@@ -53,4 +47,9 @@ export function createLog(options: { readonly level: LogLevel; readonly pretty: 
     { write: (line: string) => output.write(readable === undefined ? line : (readable(line) ?? line)) },
   );
   return log;
+}
+
+/** `pretty`: for a terminal. Other processes start without what makes lines readable. */
+export async function openLog({ level, pretty }: { readonly level: LogLevel; readonly pretty: boolean }): Promise<Log> {
+  return createLog({ level, pretty: pretty && (await import('pino-pretty')).prettyFactory });
 }

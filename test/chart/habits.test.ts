@@ -57,7 +57,7 @@ describe('by the names that other charts have', { skip: missing }, () => {
       assert.deepEqual(containers[0]?.lifecycle, set['pod.lifecycle'], component);
     }
     const names = (await podOf({ ci: 'minimal', set }, 'shard')).spec.initContainers?.map(({ name }) => name);
-    assert.deepEqual(names, ['first', 'wait-for-schema', 'watch']);
+    assert.deepEqual(names, ['first', 'watch']);
   });
 
   it('workloads are replaced as updateStrategy says', async () => {

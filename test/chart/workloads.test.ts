@@ -60,18 +60,13 @@ describe('the Jobs of the chart', { skip: missing }, () => {
     }
   });
 
-  it('need no hook, but for what makes Secrets, and shards wait for the schema', async () => {
+  it('need no hook, but for what makes Secrets', async () => {
     for (const ci of CI_VALUES) {
       const hooked = (await render({ ci })).filter((object) => hookOf(object) !== undefined);
       for (const { kind, metadata } of hooked) {
         assert.match(`${kind}/${metadata.name}`, /^Pod\/grantd-test$|\/grantd-secrets(-[0-9a-f]{10})?$/, ci);
       }
     }
-    const { spec } = await podOf(minimal(), 'shard');
-    assert.deepEqual(
-      spec.initContainers?.map(({ args }) => args),
-      [['migrate', '--wait'], ['watch']],
-    );
   });
 
   it('make certificates and a token only where nobody gave them', async () => {
@@ -87,8 +82,7 @@ describe('the Jobs of the chart', { skip: missing }, () => {
 });
 
 describe('the watch of a shard', { skip: missing }, () => {
-  const initContainersOf = async (options: RenderOptions) =>
-    (await podOf(options, 'shard')).spec.initContainers ?? assert.fail('There are no init containers.');
+  const initContainersOf = async (options: RenderOptions) => (await podOf(options, 'shard')).spec.initContainers;
 
   it('is a sidecar with the settings and files of the shard, and small', async () => {
     for (const ci of CI_VALUES) {
@@ -104,16 +98,12 @@ describe('the watch of a shard', { skip: missing }, () => {
         ci,
       );
     }
-    const watch = (await initContainersOf(minimal())).find(({ name }) => name === 'watch');
+    const watch = (await initContainersOf(minimal()))?.find(({ name }) => name === 'watch');
     assert.deepEqual(watch?.resources, { requests: { cpu: '10m', memory: '48Mi' }, limits: { memory: '160Mi' } });
   });
 
   it('is left out by one value', async () => {
-    const containers = await initContainersOf(minimal({ 'shard.watch.enabled': false }));
-    assert.deepEqual(
-      containers.map(({ name }) => name),
-      ['wait-for-schema'],
-    );
+    assert.equal(await initContainersOf(minimal({ 'shard.watch.enabled': false })), undefined);
   });
 });
 

@@ -165,16 +165,6 @@ Takes (dict "root" $ "values" .Values.front).
 
 {{/* The volumes of Secrets and ConfigMaps. Takes (dict "root" $ "tls" "shard" "cassandra" "secret name" "operator" true "identity" true "plans" true). */}}
 {{- define "grantd.volumes" -}}
-{{- /*
-A container that crashes is started again in its pod, and finds the code that the previous one compiled. In memory, so that
-it does not count as local storage, for which an autoscaler would keep the node.
-*/}}
-{{- if .compileCache }}
-- name: compile-cache
-  emptyDir:
-    medium: Memory
-    sizeLimit: 32Mi
-{{- end }}
 {{- if and .tls (include "grantd.usesTls" .root) }}
 - name: tls
   secret:
@@ -291,9 +281,6 @@ it does not count as local storage, for which an autoscaler would keep the node.
 - name: {{ .name }}
   mountPath: /etc/grantd/{{ .name }}
   readOnly: true
-{{- else if eq .name "compile-cache" }}
-- name: {{ .name }}
-  mountPath: /var/cache/grantd
 {{- end }}
 {{- end }}
 {{- with .pod.extraVolumeMounts }}

@@ -187,7 +187,6 @@ GRANTD_RPC_TLS_SHARD_NAMES: {{ include "grantd.shardName" . }}
 {{- else if .Values.tls.allowInsecure }}
 GRANTD_RPC_INSECURE: "true"
 {{- end }}
-NODE_COMPILE_CACHE: /var/cache/grantd
 GRANTD_CLUSTER_ID: {{ .Values.clusterId | quote }}
 GRANTD_RPC_ADDRESS: {{ printf "%s:8082" (include "grantd.listen" .) | quote }}
 GRANTD_RPC_ADVERTISE: {{ ternary "[$(POD_IP)]:8082" "$(POD_IP):8082" (eq .Values.ipFamily "IPv6") | quote }}
@@ -203,12 +202,6 @@ GRANTD_SHUTDOWN_SECONDS: {{ int64 .Values.shard.shutdownSeconds | quote }}
 {{ include "grantd.settings.store" . }}
 {{- include "grantd.settings.credentials" (include "grantd.migrationSecret" .) }}
 GRANTD_CASSANDRA_REPLICATION_FACTOR: {{ int64 .Values.cassandra.replicationFactor | quote }}
-{{- end }}
-
-{{/* For the init container of the shards: it changes nothing, so the shards' own rights suffice. */}}
-{{- define "grantd.settings.wait" -}}
-{{ include "grantd.settings.store" . }}
-{{- include "grantd.settings.credentials" (include "grantd.cassandraSecret" .) }}
 {{- end }}
 
 {{- define "grantd.settings.standalone" -}}

@@ -2,7 +2,6 @@
 // to its end. A second signal ends the process at once. An uncaught error is logged and ends the process, because its
 // state can no longer be trusted.
 
-import { flushCompileCache } from 'node:module';
 import type { Log } from '../../telemetry/log.ts';
 import { collectStartGarbage } from './heap.ts';
 
@@ -77,9 +76,6 @@ export async function runRole(
   let started = false;
   let collected = false;
   const onLoaded = (): void => {
-    // A process that crashes writes nothing at its end, and its successor is the one that must start fast. What is
-    // written already is not written again. Without NODE_COMPILE_CACHE, this does nothing.
-    flushCompileCache();
     if (!collected) collectStartGarbage();
     collected = true;
   };

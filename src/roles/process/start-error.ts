@@ -142,7 +142,7 @@ function namesIn(directory: string): string[] {
 
 function programOf(proc: string, pid: string): string {
   const words = readFileSync(join(proc, pid, 'cmdline'), 'utf8').split('\0');
-  const isGrantd = words.slice(0, 8).some((word) => /(^|\/)(src\/main\.ts|bin\/grantd)$/.test(word));
+  const isGrantd = words.slice(0, 8).some((word) => /(^|\/)(src\/main\.ts|dist\/grantd\.js|bin\/grantd)$/.test(word));
   return isGrantd ? 'grantd' : basename(words[0] ?? '').slice(0, 64) || 'a process';
 }
 

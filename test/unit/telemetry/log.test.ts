@@ -9,7 +9,7 @@ const MODULE = join(import.meta.dirname, '..', '..', '..', 'src', 'telemetry', '
 
 /** Runs statements over `log` in a process of its own, which ends at once, as after a failure. */
 function run(options: string, statements: string): { stdout: string; stderr: string } {
-  const program = `import { createLog } from ${JSON.stringify(MODULE)}; const log = createLog(${options}); ${statements}; process.exit(3);`;
+  const program = `import { openLog } from ${JSON.stringify(MODULE)}; const log = await openLog(${options}); ${statements}; process.exit(3);`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
   });

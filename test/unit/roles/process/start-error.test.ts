@@ -35,8 +35,9 @@ describe('the holder of a port', () => {
   });
 
   it('is grantd if its command line says so', () => {
-    const proc = fakeProc('node\0/opt/grantd/src/main.ts\0dev\0');
-    assert.equal(findPortHolder(8080, proc), 'grantd (pid 42)');
+    for (const program of ['/opt/grantd/dist/grantd.js', '/srv/grantd/src/main.ts', '/usr/local/bin/grantd']) {
+      assert.equal(findPortHolder(8080, fakeProc(`node\0${program}\0dev\0`)), 'grantd (pid 42)');
+    }
   });
 
   it('is not named if no process listens, or without /proc', () => {

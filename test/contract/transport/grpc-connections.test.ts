@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { credentials } from '@grpc/grpc-js';
-import { createGrpcTransport } from '../../../../src/rpc/transport/grpc-transport.ts';
-import type { ClientStream } from '../../../../src/rpc/transport/transport.ts';
-import { letRun } from '../../../kit/wait-for.ts';
+import { createGrpcTransport } from '../../../src/rpc/transport/grpc-transport.ts';
+import type { ClientStream } from '../../../src/rpc/transport/transport.ts';
+import { letRun } from '../../kit/wait-for.ts';
 
 /** gRPC tries again a second after a failure, give or take a fifth. */
 const RETRY_MS_MAX = 1200;
