@@ -23,6 +23,9 @@ import { storeDeadline } from '../store-calls.ts';
 /** A list is stored at most this often. An owner that dies leaves one of this age, in which little has changed. */
 const WRITE_MS = 30_000;
 
+/** Pages in memory at which one storing of a list looks: well within a millisecond. */
+const LOOKED_MAX = 1024;
+
 /** Samples 1 in 16 uses, so that sampling costs next to nothing. A power of two. */
 const USES_PER_SAMPLE = 16;
 
@@ -87,12 +90,14 @@ export class HotPages {
    * stored list, if it was read already.
    */
   preload(known?: string): void {
-    if (known === undefined) void this.#ports.budget.preloads.together([() => this.#preloadStored()]);
+    if (known === undefined) void this.#preloadStored();
     else this.#preloadListed(known);
   }
 
   async #preloadStored(): Promise<void> {
-    const { store, clock } = this.#ports;
+    const { store, clock, budget } = this.#ports;
+    // The store answers those who ask together with few statements.
+    await budget.preloads.released();
     if (!this.#served.serving) return;
     // Without the list, pages are loaded on demand.
     const text = await store.readHotPages(this.#served.slot, storeDeadline(clock)).catch(() => undefined);
@@ -121,10 +126,10 @@ export class HotPages {
   /** The same, whether it is due or not. Never rejects: the list may be lost. */
   async storeNow(): Promise<void> {
     const { store, clock } = this.#ports;
-    if (this.#uses === undefined || this.#writing) return;
+    if (this.#writing) return;
     this.#writtenAtMs = clock.monotonicMs();
     const text = encodeHotPages(this.#present());
-    if (text === this.#stored) return;
+    if (text === this.#stored || (this.#stored === '' && text === EMPTY_LIST)) return;
     this.#writing = true;
     try {
       await store.writeHotPages(this.#served.slot, text, clock.wallMs(), storeDeadline(clock));
@@ -144,7 +149,34 @@ export class HotPages {
 
   /** Without those of deleted tenants. */
   *#present(): Generator<NamedPage> {
-    for (const page of this.#uses?.hottest() ?? []) if (this.#memoryOf(page) !== undefined) yield page;
+    const listed = new Set<string>();
+    for (const page of this.#uses?.hottest() ?? []) {
+      if (this.#memoryOf(page) === undefined) continue;
+      listed.add(pageKey(page));
+      yield page;
+    }
+    // Samples know nothing of what is used seldom, as most is where there is little load.
+    for (const page of this.#recent()) {
+      if (listed.size >= AHEAD_PAGES_MAX) return;
+      if (listed.has(pageKey(page))) continue;
+      listed.add(pageKey(page));
+      yield page;
+    }
+  }
+
+  /** Of the first pages in memory, those that were used of late. */
+  *#recent(): Generator<NamedPage> {
+    let looked = 0;
+    for (const [tenantId, memory] of this.#served.tenants) {
+      if (isLeaving(memory.tenant)) continue;
+      for (const [side, pages] of memory.sidesInUse) {
+        for (const { entity, isRecent } of pages.entities()) {
+          looked += 1;
+          if (looked > LOOKED_MAX) return;
+          if (isRecent) yield { tenantId, side, entity };
+        }
+      }
+    }
   }
 
   #memoryOf({ tenantId }: Pick<NamedPage, 'tenantId'>): TenantMemory | undefined {
@@ -353,6 +385,8 @@ export function encodeHotPages(pages: Iterable<NamedPage>): string {
   }
   return JSON.stringify({ version: 1, tenants: [...tenants.keys()], pages: listed });
 }
+
+const EMPTY_LIST = encodeHotPages([]);
 
 /** Undefined: the text is not a list of this version. */
 export function decodeHotPages(text: string): readonly NamedPage[] | undefined {

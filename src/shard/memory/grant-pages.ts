@@ -144,6 +144,11 @@ export class GrantPages {
     return this.#pages.size;
   }
 
+  /** The entities of pages in memory, and whether each was used of late. */
+  *entities(): Generator<{ readonly entity: string; readonly isRecent: boolean }> {
+    for (const { entity, referenced } of this.#pages.values()) yield { entity, isRecent: referenced };
+  }
+
   /** The counterparts with a `#` in a whole page, of all relations. Read them before the next change of the page. */
   markedOf(page: GrantPage): readonly Counterparts[] {
     if (page.marked !== undefined) return page.marked;

@@ -234,8 +234,8 @@ export type Preload = () => Promise<void>;
 /**
  * Background loading of pages for all slots of a process: a few at a time, round-robin over the lists of the slots;
  * first what is loaded together. The owner of a list ends it once it is obsolete. Pages are loaded the same way as for
- * a call, or before the slot is served. None is loaded while slots are opened: whoever waits for a slot needs the store
- * more.
+ * a call, or before the slot is served. None is loaded while slots are opened that another shard hands over: their
+ * requests wait for little else.
  */
 export class Preloads {
   readonly #together: Iterator<Preload>[] = [];
@@ -243,6 +243,12 @@ export class Preloads {
   /** Of `PRELOADS_AT_ONCE`. */
   #running = 0;
   #holds = 0;
+  #heldBack: (() => void)[] = [];
+
+  /** Resolves once no opening holds loads back; for all that wait in the same turn. */
+  async released(): Promise<void> {
+    while (this.#holds > 0) await new Promise<void>((resolve) => this.#heldBack.push(resolve));
+  }
 
   /** Each load is of many pages. Resolves when all of them are done. */
   together(list: Iterable<Preload>): Promise<void> {
@@ -268,6 +274,7 @@ export class Preloads {
       return await work();
     } finally {
       this.#holds -= 1;
+      if (this.#holds === 0) for (const resume of this.#heldBack.splice(0)) resume();
       this.#advance();
     }
   }

@@ -225,6 +225,15 @@ export class TenantMemory implements EntityFilter {
     return used.objectPages;
   }
 
+  /** The pages of both sides that there are. */
+  get sidesInUse(): readonly (readonly [PageSide['name'], GrantPages])[] {
+    const { pages, objectPages } = this.#used ?? {};
+    return [
+      ...(pages ? [['subject', pages] as const] : []),
+      ...(objectPages ? [['object', objectPages] as const] : []),
+    ];
+  }
+
   pagesOf(side: PageSide['name']): GrantPages {
     return side === 'subject' ? this.pages : this.objectPages;
   }

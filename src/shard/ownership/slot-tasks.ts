@@ -24,8 +24,8 @@ export const BACKOFF_MS_MAX = 30_000;
 
 export interface SlotTask {
   readonly slot: number;
-  /** `moving`: a handover to another shard. `opening`: any other task. */
-  readonly kind: 'opening' | 'moving';
+  /** `moving`: a handover to another shard. `unawaited`: the opening of a slot that no request waits for. */
+  readonly kind: 'opening' | 'unawaited' | 'moving';
   readonly run: () => Promise<void>;
 }
 
@@ -33,6 +33,8 @@ export interface SlotTasksPorts {
   readonly clock: Clock;
   /** Current maximum of handovers in flight. */
   readonly movingMax: () => number;
+  /** Current maximum of openings in flight before one of a slot that no request waits for begins. */
+  readonly unawaitedMax: () => number;
   readonly onFailed: (failure: { readonly slot: number; readonly error: unknown; readonly retryInMs: number }) => void;
 }
 
@@ -48,7 +50,7 @@ export class SlotTasks {
   readonly #ports: SlotTasksPorts;
   #planned: readonly SlotTask[] = [];
   readonly #inFlight = new Map<number, Promise<void>>();
-  readonly #counts: Record<SlotTask['kind'], number> = { opening: 0, moving: 0 };
+  readonly #counts: Record<SlotTask['kind'], number> = { opening: 0, unawaited: 0, moving: 0 };
   readonly #backoffs = new Map<number, Pause>();
   #failures = 0;
   #firstFailure: unknown;
@@ -104,7 +106,7 @@ export class SlotTasks {
     const deferred: SlotTask[] = [];
     for (const task of this.#planned) {
       if (this.#inFlight.has(task.slot)) continue;
-      if (this.#counts[task.kind] >= this.#maxOf(task.kind)) {
+      if (!this.#hasRoom(task.kind)) {
         deferred.push(task);
         continue;
       }
@@ -117,8 +119,10 @@ export class SlotTasks {
     this.#planned = deferred;
   }
 
-  #maxOf(kind: SlotTask['kind']): number {
-    return kind === 'moving' ? this.#ports.movingMax() : OPENINGS_MAX;
+  #hasRoom(kind: SlotTask['kind']): boolean {
+    const { opening, unawaited, moving } = this.#counts;
+    if (kind === 'moving') return moving < this.#ports.movingMax();
+    return opening + unawaited < (kind === 'opening' ? OPENINGS_MAX : this.#ports.unawaitedMax());
   }
 
   /** Never rejects. */

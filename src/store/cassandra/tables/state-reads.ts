@@ -82,7 +82,10 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
     ports,
     `SELECT slot, ${CHECKPOINT_COLUMNS} FROM ${table('checkpoints')} WHERE slot IN ? PER PARTITION LIMIT ?`,
   );
-  const hotPages = `SELECT pages FROM ${table('hot_pages')} WHERE slot = ?`;
+  const hotPages = new GroupedReads(
+    ports,
+    `SELECT slot, pages FROM ${table('hot_pages')} WHERE slot IN ? PER PARTITION LIMIT ?`,
+  );
   const grant = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')}
     WHERE tenant = ? AND subject = ? AND relation = ? AND object = ?`;
   const bySubject = `SELECT ${GRANT_COLUMNS}, gone FROM ${table('grants')} WHERE tenant = ? AND subject = ?`;
@@ -154,7 +157,7 @@ export function createStateReads(ports: GroupedReadsPorts, keyspace: string): Ca
     },
 
     async readHotPages(slot, deadline) {
-      const rows = await readAll(hotPages, [slot], deadline);
+      const rows = await hotPages.read(slot, 1, deadline);
       return rows.map((row) => textAt(row, 'pages'))[0];
     },
 

@@ -46,6 +46,20 @@ test('the next owner loads the pages that the previous one used, once', async ()
   assert.equal(heir.faults.calls('writeHotPages'), 0);
 });
 
+test('pages that were used too seldom to be sampled are known as well, as long as the list is short', async () => {
+  const { slot, memory, tenantId, handle } = await openSlot();
+  const subjects = Array.from({ length: 200 }, (_, index) => `user:${index}`);
+  for (const subject of subjects) await slot.grant(handle, tuple(subject, 'doc:1'));
+  for (const subject of subjects.slice(0, 15)) await slot.connection.check(handle, subject, 1, 'doc:1');
+  await slot.tenure.hotPages.storeNow();
+  const stored = (await memory.readHotPages(SLOT, soon())) ?? '';
+  for (const subject of subjects.slice(0, 15)) assert.ok(stored.includes(`"subject","${subject}"`), subject);
+  assert.ok(JSON.parse(stored).pages.length <= 128);
+  const heir = await slot.restart();
+  await waitFor('the pages to be loaded', () => heir.preloads.length >= 15);
+  assert.ok(heir.tenure.tenants.get(tenantId)?.pages.get('user:3')?.whole);
+});
+
 test('a preloaded page has the commits made while it was read', async () => {
   const { slot, tenantId } = await openUsed();
   await slot.tenure.release(RELEASE);

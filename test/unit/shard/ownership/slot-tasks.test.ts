@@ -14,6 +14,7 @@ import { VirtualClock } from '../../../kit/virtual-clock.ts';
 describe('the tasks on slots', () => {
   let clock: VirtualClock;
   let movingMax: number;
+  let unawaitedMax: number;
   let failed: { readonly slot: number; readonly error: unknown; readonly retryInMs: number }[];
   let begun: number[];
   let running: Map<number, PromiseWithResolvers<void>>;
@@ -42,10 +43,16 @@ describe('the tasks on slots', () => {
   beforeEach(() => {
     clock = new VirtualClock();
     movingMax = 2;
+    unawaitedMax = 3;
     failed = [];
     begun = [];
     running = new Map();
-    tasks = new SlotTasks({ clock, movingMax: () => movingMax, onFailed: (failure) => failed.push(failure) });
+    tasks = new SlotTasks({
+      clock,
+      movingMax: () => movingMax,
+      unawaitedMax: () => unawaitedMax,
+      onFailed: (failure) => failed.push(failure),
+    });
   });
 
   it('starts as many openings as the bound allows, and the next as these end, in the order of the plan', async () => {
@@ -55,6 +62,19 @@ describe('the tasks on slots', () => {
     assert.deepEqual(begun.slice(OPENINGS_MAX), [OPENINGS_MAX]);
     await end(4, new Error('no'));
     assert.deepEqual(begun.slice(OPENINGS_MAX), [OPENINGS_MAX, OPENINGS_MAX + 1]);
+  });
+
+  it('begins openings that no request waits for only as far as that leaves the store to others', async () => {
+    tasks.plan([...many(2), ...Array.from({ length: 4 }, (_, index) => task(10 + index, 'unawaited'))]);
+    assert.deepEqual(begun, [0, 1, 10]);
+    await end(0);
+    assert.deepEqual(begun.slice(3), [11]);
+    unawaitedMax = OPENINGS_MAX;
+    await end(1);
+    assert.deepEqual(begun.slice(4), [12, 13]);
+    // Those that requests wait for are bounded by all of them, and by nothing else.
+    tasks.plan(Array.from({ length: OPENINGS_MAX }, (_, index) => task(20 + index)));
+    assert.equal(begun.length, 6 + OPENINGS_MAX - 4);
   });
 
   it('bounds handovers by what may move now, apart from openings', async () => {
