@@ -10,12 +10,38 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
+/** What Node gives a CommonJS library, and no module. */
+const COMMON_JS = [
+  "import{createRequire as __r}from'node:module'",
+  'const require=__r(import.meta.url)',
+  'const __filename=import.meta.filename,__dirname=import.meta.dirname;',
+].join(';');
+
 /** The packages of which a file is inside, ascending. */
 function packagesIn(metafiles: readonly Metafile[]): readonly string[] {
   const names = metafiles
     .flatMap(({ inputs }) => Object.keys(inputs))
     .flatMap((path) => /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
   return [...new Set(names)].filter((name) => !name.startsWith('@grantd/')).toSorted();
+}
+
+/**
+ * Throws if our code imports a CommonJS package only when it runs: esbuild then gives the package as a whole, where
+ * Node gives its names as well. A module that imports the package has them.
+ */
+function assertNamed(metafiles: readonly Metafile[]): void {
+  for (const { inputs, outputs } of metafiles) {
+    const nameless = new Set(
+      Object.values(outputs)
+        .filter((output) => String(output.exports) === 'default')
+        .map(({ entryPoint }) => entryPoint),
+    );
+    for (const [path, { imports }] of Object.entries(inputs)) {
+      const wrong = imports.find((each) => each.kind === 'dynamic-import' && nameless.has(each.path));
+      if (wrong === undefined || path.includes('node_modules/')) continue;
+      throw new Error(`${path} imports ${wrong.path} when it runs: import it in a module, and load that.`);
+    }
+  }
 }
 
 function licenseOf(name: string, home: string): string {
@@ -52,12 +78,13 @@ export async function bundleProgram(
         legalComments: 'none',
         metafile: true,
         logLevel: 'warning',
-        // Libraries that are CommonJS ask for modules of Node with it.
-        banner: { js: "import{createRequire as __r}from'node:module';const require=__r(import.meta.url);" },
+        banner: { js: COMMON_JS },
       }),
     ),
   );
-  const licenses = [...packagesIn(results.map(({ metafile }) => metafile)), ...copied]
+  const metafiles = results.map(({ metafile }) => metafile);
+  assertNamed(metafiles);
+  const licenses = [...packagesIn(metafiles), ...copied]
     .map((name) => licenseOf(name, home))
     .join(`\n\n${'-'.repeat(80)}\n\n`);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), `${licenses}\n`);

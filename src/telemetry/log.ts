@@ -51,5 +51,5 @@ export function createLog(options: { readonly level: LogLevel; readonly pretty: 
 
 /** `pretty`: for a terminal. Other processes start without what makes lines readable. */
 export async function openLog({ level, pretty }: { readonly level: LogLevel; readonly pretty: boolean }): Promise<Log> {
-  return createLog({ level, pretty: pretty && (await import('pino-pretty')).prettyFactory });
+  return createLog({ level, pretty: pretty && (await import('./pretty.ts')).prettyFactory });
 }

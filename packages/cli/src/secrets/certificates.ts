@@ -2,7 +2,8 @@
 // certificates that it signs. Keys are P-256, signatures ECDSA with SHA-256. Tests check them with OpenSSL.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Extension } from '@peculiar/x509';
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
 import { MS_PER_DAY } from '../../../../src/core/text/timestamps.ts';
 
 /** Clocks of other machines may be behind. */
@@ -25,12 +26,6 @@ export interface CertificateDependencies {
   readonly randomBytes: (length: number) => Uint8Array;
 }
 
-/** Loaded only here, because no other command needs it. The library depends on a polyfill, which it does not load. */
-async function loadLibrary() {
-  await import('reflect-metadata');
-  return import('@peculiar/x509');
-}
-
 const publicBytes = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' });
 
 /** The same for a key in every certificate that mentions it (RFC 7093, method 1), in hex. */
@@ -40,7 +35,6 @@ const keyIdOf = (key: KeyObject): string => createHash('sha256').update(publicBy
 const secondAt = (atMs: number): Date => new Date(Math.floor(atMs / 1000) * 1000);
 
 async function sign(
-  { Name, X509CertificateGenerator }: Awaited<ReturnType<typeof loadLibrary>>,
   { nowMs, randomBytes }: CertificateDependencies,
   certificate: {
     readonly issuer: string;
@@ -48,13 +42,13 @@ async function sign(
     readonly subject: string;
     readonly key: KeyObject;
     readonly days: number;
-    readonly extensions: readonly Extension[];
+    readonly extensions: readonly x509.Extension[];
   },
 ): Promise<CertificateWithKey> {
   const { issuer, issuerKey, subject, key, days, extensions } = certificate;
-  const nameOf = (commonName: string) => new Name([{ CN: [{ utf8String: commonName }] }]);
+  const nameOf = (commonName: string) => new x509.Name([{ CN: [{ utf8String: commonName }] }]);
   const issuerBytes = issuerKey.export({ type: 'pkcs8', format: 'der' });
-  const signed = await X509CertificateGenerator.create({
+  const signed = await x509.X509CertificateGenerator.create({
     serialNumber: Buffer.from(randomBytes(SERIAL_BYTES)).toString('hex'),
     issuer: nameOf(issuer),
     subject: nameOf(subject),
@@ -75,19 +69,18 @@ export async function createAuthority(
   dependencies: CertificateDependencies,
   { name, days }: { readonly name: string; readonly days: number },
 ): Promise<CertificateWithKey> {
-  const library = await loadLibrary();
   const key = newKey();
-  const usage = library.KeyUsageFlags.keyCertSign | library.KeyUsageFlags.cRLSign;
-  return sign(library, dependencies, {
+  const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign;
+  return sign(dependencies, {
     issuer: name,
     issuerKey: key,
     subject: name,
     key,
     days,
     extensions: [
-      new library.BasicConstraintsExtension(true, 0, true),
-      new library.KeyUsagesExtension(usage, true),
-      new library.SubjectKeyIdentifierExtension(keyIdOf(key)),
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(usage, true),
+      new x509.SubjectKeyIdentifierExtension(keyIdOf(key)),
     ],
   });
 }
@@ -103,24 +96,23 @@ export async function issueCertificate(
     readonly days: number;
   },
 ): Promise<CertificateWithKey> {
-  const library = await loadLibrary();
   const { name, dnsNames, uses, days } = options;
   const key = newKey();
   const issuerKey = createPrivateKey(authority.key);
-  const usages = { server: library.ExtendedKeyUsage.serverAuth, client: library.ExtendedKeyUsage.clientAuth };
-  return sign(library, dependencies, {
+  const usages = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth };
+  return sign(dependencies, {
     issuer: authority.name,
     issuerKey,
     subject: name,
     key,
     days,
     extensions: [
-      new library.BasicConstraintsExtension(false, undefined, true),
-      new library.KeyUsagesExtension(library.KeyUsageFlags.digitalSignature, true),
-      new library.ExtendedKeyUsageExtension(uses.map((use) => usages[use])),
-      new library.SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: 'dns' as const, value }))),
-      new library.SubjectKeyIdentifierExtension(keyIdOf(key)),
-      new library.AuthorityKeyIdentifierExtension(keyIdOf(issuerKey)),
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension(uses.map((use) => usages[use])),
+      new x509.SubjectAlternativeNameExtension(dnsNames.map((value) => ({ type: 'dns' as const, value }))),
+      new x509.SubjectKeyIdentifierExtension(keyIdOf(key)),
+      new x509.AuthorityKeyIdentifierExtension(keyIdOf(issuerKey)),
     ],
   });
 }
