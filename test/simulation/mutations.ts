@@ -301,7 +301,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
     caughtBy: 'delays',
-    from: 10,
+    from: 100,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',

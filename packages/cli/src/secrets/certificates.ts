@@ -2,8 +2,7 @@
 // certificates that it signs. Keys are P-256, signatures ECDSA with SHA-256. Tests check them with OpenSSL.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import 'reflect-metadata';
-import * as x509 from '@peculiar/x509';
+import type { Extension } from '@peculiar/x509';
 import { MS_PER_DAY } from '../../../../src/core/text/timestamps.ts';
 
 /** Clocks of other machines may be behind. */
@@ -26,6 +25,9 @@ export interface CertificateDependencies {
   readonly randomBytes: (length: number) => Uint8Array;
 }
 
+/** Loaded only here, because no other command needs it. */
+const loadLibrary = () => import('./x509.ts');
+
 const publicBytes = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' });
 
 /** The same for a key in every certificate that mentions it (RFC 7093, method 1), in hex. */
@@ -35,6 +37,7 @@ const keyIdOf = (key: KeyObject): string => createHash('sha256').update(publicBy
 const secondAt = (atMs: number): Date => new Date(Math.floor(atMs / 1000) * 1000);
 
 async function sign(
+  { Name, X509CertificateGenerator }: Awaited<ReturnType<typeof loadLibrary>>,
   { nowMs, randomBytes }: CertificateDependencies,
   certificate: {
     readonly issuer: string;
@@ -42,13 +45,13 @@ async function sign(
     readonly subject: string;
     readonly key: KeyObject;
     readonly days: number;
-    readonly extensions: readonly x509.Extension[];
+    readonly extensions: readonly Extension[];
   },
 ): Promise<CertificateWithKey> {
   const { issuer, issuerKey, subject, key, days, extensions } = certificate;
-  const nameOf = (commonName: string) => new x509.Name([{ CN: [{ utf8String: commonName }] }]);
+  const nameOf = (commonName: string) => new Name([{ CN: [{ utf8String: commonName }] }]);
   const issuerBytes = issuerKey.export({ type: 'pkcs8', format: 'der' });
-  const signed = await x509.X509CertificateGenerator.create({
+  const signed = await X509CertificateGenerator.create({
     serialNumber: Buffer.from(randomBytes(SERIAL_BYTES)).toString('hex'),
     issuer: nameOf(issuer),
     subject: nameOf(subject),
@@ -70,8 +73,9 @@ export async function createAuthority(
   { name, days }: { readonly name: string; readonly days: number },
 ): Promise<CertificateWithKey> {
   const key = newKey();
+  const x509 = await loadLibrary();
   const usage = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign;
-  return sign(dependencies, {
+  return sign(x509, dependencies, {
     issuer: name,
     issuerKey: key,
     subject: name,
@@ -99,8 +103,9 @@ export async function issueCertificate(
   const { name, dnsNames, uses, days } = options;
   const key = newKey();
   const issuerKey = createPrivateKey(authority.key);
+  const x509 = await loadLibrary();
   const usages = { server: x509.ExtendedKeyUsage.serverAuth, client: x509.ExtendedKeyUsage.clientAuth };
-  return sign(dependencies, {
+  return sign(x509, dependencies, {
     issuer: authority.name,
     issuerKey,
     subject: name,
