@@ -243,7 +243,7 @@ export class Preloads {
   /** Of `PRELOADS_AT_ONCE`. */
   #running = 0;
   #holds = 0;
-  #heldBack: (() => void)[] = [];
+  readonly #heldBack: (() => void)[] = [];
 
   /** Resolves once no opening holds loads back; for all that wait in the same turn. */
   async released(): Promise<void> {

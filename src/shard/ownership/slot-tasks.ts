@@ -24,7 +24,10 @@ export const BACKOFF_MS_MAX = 30_000;
 
 export interface SlotTask {
   readonly slot: number;
-  /** `moving`: a handover to another shard. `unawaited`: the opening of a slot that no request waits for. */
+  /**
+   * `moving`: a handover to another shard. `unawaited`: the opening of a slot that no request waits for. `opening`: any
+   * other task.
+   */
   readonly kind: 'opening' | 'unawaited' | 'moving';
   readonly run: () => Promise<void>;
 }
