@@ -102,6 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'suspects-declared-dead',
     what: 'A member is declared dead as soon as it is suspected, while its lease lasts.',
     caughtBy: 'stalls',
+    from: 14,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -115,7 +116,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'confirming-death',
     what: 'A member whose row a scan lacks is taken for dead, and is not asked after.',
     caughtBy: 'stale-scans',
-    from: 6,
+    from: 11,
     edits: [
       {
         file: 'src/shard/ownership/membership.ts',
@@ -142,7 +143,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'fence',
     what: 'An append that finds its seq taken by a higher epoch goes on to the next seq.',
     caughtBy: 'broken-clocks',
-    from: 5,
+    from: 10,
     edits: [
       {
         file: 'src/shard/log/appender.ts',
@@ -240,7 +241,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'void-entries',
     what: 'An entry counts although a higher epoch stands before it.',
     caughtBy: 'displaced',
-    from: 5,
+    from: 14,
     edits: [
       {
         file: 'src/shard/log/recovery.ts',
@@ -268,7 +269,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'state-behind-its-checkpoint',
     what: 'A new owner replays the log from a later checkpoint than that of the state that it read ahead.',
     caughtBy: 'listings',
-    from: 24,
+    from: 36,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -301,7 +302,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
     caughtBy: 'delays',
-    from: 100,
+    from: 133,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -423,6 +424,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'reader-beginning-without-commits',
     what: 'A reader begins with a record of the tenant that is older than its position.',
     caughtBy: 'busy',
+    from: 25,
     edits: [
       {
         file: 'src/shard/readers/follow-tenant.ts',
@@ -573,8 +575,8 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 1,
     edits: [
       {
-        file: 'src/shard/log/recovery.ts',
-        within: 'restIn',
+        file: 'src/shard/log/log-tail.ts',
+        within: 'restFrom',
         find: 'isWhole && isSameSegment',
         replace: 'isSameSegment',
       },
@@ -604,7 +606,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'promise-given-up',
     what: 'An owner hands a slot over although promises of it stand.',
     caughtBy: 'promise-ends',
-    from: 8,
+    from: 16,
     edits: [
       {
         file: 'src/shard/ownership/ownership.ts',
@@ -797,7 +799,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'repeat-after-suspension',
     what: 'A front goes on with its writes after its machine was suspended for longer than owners know operations.',
     caughtBy: 'suspended',
-    from: 3,
+    from: 15,
     edits: [{ file: 'src/front/requests/flight-requests.ts', within: 'maySend', replace: 'return true;' }],
   },
   {

@@ -16,10 +16,8 @@ import type { Tenant } from '../../core/tenants.ts';
 import type {
   Checkpoint,
   ConditionalOutcome,
-  DeadlineMs,
   GrantCountRow,
   LogRecord,
-  LogStore,
   SlotRow,
   SlotStore,
   Stamp,
@@ -39,6 +37,7 @@ import {
   wallBase,
 } from './entries.ts';
 import type { PagesAhead } from './hot-pages.ts';
+import { LogTail, type LogTailPorts } from './log-tail.ts';
 import type { LogEnd } from './slot-time.ts';
 import type { CommittedEntry } from './write-queue.ts';
 
@@ -49,13 +48,6 @@ const TENANTS_PER_READ = 1000;
 /** Replay yields to other work after this long. */
 const SLICE_MS = 10;
 const RETRY_MS = 50;
-/**
- * What is read of a log ahead of its recovery: most logs have fewer records behind the checkpoint, and one of the last
- * before it shows that the log has been idle.
- */
-const TAIL_RECORDS = 10;
-const TAIL_RECORDS_BEFORE = 3;
-const TAIL_BYTES_MAX = 64 * 1024;
 /**
  * Retries of the append that opens a slot: with the first attempt about 10 s of a store that does not respond. The
  * shard opens the slot again later.
@@ -136,19 +128,6 @@ function nextCount(records: readonly LogRecord[], count: number): number {
   return Math.min(2 * count, fitting, RECORDS_PER_READ_MAX);
 }
 
-/**
- * Those of the records from `fromSeq` on that are the rest of the log, as far as a plain read can tell: the append that
- * opens the slot finds what it has missed. Undefined: only serial reads can say whether the log is whole.
- */
-function restIn(tail: LogTail, fromSeq: number, segmentSize: number): readonly LogRecord[] | undefined {
-  const { records, limit } = tail;
-  const rest = records.filter(({ seq }) => seq >= fromSeq);
-  const isWhole = rest.every(({ seq }, index) => seq === fromSeq + index);
-  // The read went as far as the next segment: nothing is behind a gap at the end of this one.
-  const isSameSegment = segmentOf(tail.fromSeq, segmentSize) === segmentOf(fromSeq + rest.length, segmentSize);
-  return isWhole && isSameSegment && records.length < limit ? rest : undefined;
-}
-
 /** How far a replay of the log has come. */
 interface Replayed {
   lastSeq: number;
@@ -213,7 +192,7 @@ export async function recoverLog(
 ): Promise<RecoveredLog> {
   const { slot, epoch, first } = row;
   const replayed = replayFrom(row, checkpoint);
-  let known = tail && restIn(tail, replayed.lastSeq + 1, ports.segmentSize);
+  let known = tail?.restFrom(replayed.lastSeq + 1, ports.segmentSize);
   // It lacks even the entry at the checkpoint.
   if (known?.length === 0 && checkpoint.seq > 0) known = undefined;
   while (true) {
@@ -430,14 +409,6 @@ async function* everyTenant<Row extends { readonly tenantId: TenantId }>(
   }
 }
 
-/** The records around a checkpoint, ascending, as a plain read has found them: it may have missed some. */
-export interface LogTail {
-  readonly fromSeq: number;
-  readonly records: readonly LogRecord[];
-  /** Of the read. */
-  readonly limit: number;
-}
-
 /** What the state tables say about a slot. */
 export interface SlotState {
   readonly checkpoint: Checkpoint;
@@ -446,45 +417,28 @@ export interface SlotState {
   readonly grantCounts: readonly GrantCountRow[];
   /** Read after the checkpoint, too; undefined: pages are loaded once the slot is served. */
   readonly ahead?: PagesAhead | undefined;
-  /** Undefined: it was not read, or is too large to be kept. */
+  /** Undefined: it was not read, or is too large to be kept. Whoever has the state disposes of it. */
   readonly tail?: LogTail | undefined;
 }
 
 /**
  * The tables are read after the checkpoint, so that they are never behind it: a count is written with the entries that
  * changed it. A replay from the checkpoint completes them. So the state need not be the latest: whatever an owner has
- * written since is in the log, from that checkpoint on. `withTail`: reads on in the log.
+ * written since is in the log, from that checkpoint on. `budget`: reads on in the log, and holds that within it.
  */
 export async function readSlotState(
   { store, clock }: Pick<RecoveryPorts, 'store' | 'clock'>,
   slot: number,
-  withTail = false,
+  budget?: LogTailPorts['budget'],
 ): Promise<SlotState> {
   const stored = await store.readCheckpoint(slot, storeDeadline(clock));
   const checkpoint = stored ?? { seq: 0, stamp: 0, windowFrom: 1 };
   const [tenants, grantCounts, tail] = await Promise.all([
     Array.fromAsync(everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)))),
     Array.fromAsync(everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)))),
-    withTail ? readTail(store, slot, checkpoint, storeDeadline(clock)) : undefined,
+    budget && LogTail.read({ store, clock, budget }, slot, checkpoint),
   ]);
   return { checkpoint, tenants, grantCounts, tail };
-}
-
-/** Never rejects: what it does not find is read serially. */
-async function readTail(
-  store: LogStore,
-  slot: number,
-  { seq, windowFrom }: Checkpoint,
-  deadline: DeadlineMs,
-): Promise<LogTail | undefined> {
-  const fromSeq = Math.max(Math.min(seq, Math.max(seq - TAIL_RECORDS_BEFORE, windowFrom)), 1);
-  try {
-    const records = await store.readTail(slot, fromSeq, TAIL_RECORDS, deadline);
-    const bytes = records.reduce((sum, { body }) => sum + body.length, 0);
-    return bytes > TAIL_BYTES_MAX ? undefined : { fromSeq, records, limit: TAIL_RECORDS };
-  } catch {
-    return undefined;
-  }
 }
 
 // ---- after recovery ----

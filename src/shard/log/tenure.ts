@@ -24,6 +24,7 @@ import { HotPages, type PageAhead, type PreloadOutcome } from './hot-pages.ts';
 import { OperationMemory } from './idempotency/cache.ts';
 import { decidedIn, rebuildWithin } from './idempotency/rebuild.ts';
 import { IdempotencyWindow } from './idempotency/window.ts';
+import type { LogTail } from './log-tail.ts';
 import type { SlotPromises } from './quiet-promises.ts';
 import {
   type RecoveryPorts,
@@ -157,8 +158,11 @@ export class Tenure {
     const { store, clock, ids, segmentSize } = this.#dependencies;
     const replay = (entry: CommittedEntry) => this.#replay(entry);
     const ports: RecoveryPorts = { store, clock, ids, segmentSize, replay, leased: () => this.#leased() };
+    let tail: LogTail | undefined;
     try {
-      const { checkpoint, tenants, grantCounts, ahead, tail } = await this.#stateOf(reading);
+      const state = await this.#stateOf(reading);
+      const { checkpoint, tenants, grantCounts, ahead } = state;
+      tail = state.tail?.move();
       if (this.#state !== 'opening') throw this.#notServing();
       const windowFrom = Math.max(checkpoint.windowFrom, this.#row.first);
       const window = new IdempotencyWindow(clock, this.#dependencies.operationsKeptMs, windowFrom);
@@ -206,8 +210,10 @@ export class Tenure {
         () => {},
       );
       const checkpointSeq = this.#replayedKnown ? checkpoint.seq : end.lastSeq;
-      this.#rebuilding = this.#rebuildWindow(window, { windowFrom, checkpointSeq }, end, tail?.records);
+      const range = { windowFrom, checkpointSeq };
+      this.#rebuilding = this.#rebuildWindow(window, range, end, tail?.records).finally(() => tail?.[Symbol.dispose]());
     } catch (error) {
+      tail?.[Symbol.dispose]();
       this.end('The slot could not be opened.');
       throw error;
     }

@@ -53,7 +53,11 @@ const SCAN_MS = 3000;
 const MOVING_SCAN_MS = 400;
 /** Fronts name the slots that requests wait for every second, while they wait. */
 const AWAITED_MS = 3000;
-/** From the last opening of such a slot on: the store then reads pages for its tenants. */
+/**
+ * From the last opening of such a slot on, no other slot is opened, and then one at a time: meanwhile the store reads
+ * pages for its tenants, and each opening would take as much of the processors as hundreds of their checks.
+ */
+const QUIET_MS = 1000;
 const GENTLE_MS = 2000;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 128;
@@ -136,8 +140,8 @@ export class Ownership {
   #looking = false;
   /** Slots that requests wait for at fronts, in the order in which they were named, and when they were last. */
   readonly #awaited = new Map<number, number>();
-  /** Until then, requests that waited come back: slots that no request waits for are opened one at a time. */
-  #gentleUntilMs = 0;
+  /** When the opening of such a slot was last planned: those that no request waits for are opened later. */
+  #awaitedOpenedAtMs = Number.NEGATIVE_INFINITY;
   /** By slot: the last epoch that this shard has opened or given up. It opens only later ones. */
   readonly #spentEpochs = new Map<number, number>();
   /**
@@ -165,7 +169,7 @@ export class Ownership {
     this.#tasks = new SlotTasks({
       clock: ports.clock,
       movingMax: () => this.pace.limitAt(ports.clock.monotonicMs()),
-      unawaitedMax: () => (ports.clock.monotonicMs() < this.#gentleUntilMs ? 1 : OPENINGS_MAX),
+      unawaitedMax: () => this.#unawaitedMax(),
       onFailed: ({ slot, error, retryInMs }) => {
         ports.onMoved('failed');
         ports.log.error({ slot, err: error, retryInMs }, 'cannot open or release the slot; retrying');
@@ -435,13 +439,19 @@ export class Ownership {
       for (const slot of claims) {
         const open = () => this.#open(slot, session);
         const isAwaited = this.#awaited.has(slot);
-        if (isAwaited) this.#gentleUntilMs = this.#ports.clock.monotonicMs() + GENTLE_MS;
+        if (isAwaited) this.#awaitedOpenedAtMs = this.#ports.clock.monotonicMs();
         if (this.#handedOver(slot, session) !== undefined) {
           tasks.push({ slot, kind: 'opening', run: () => preloads.holdDuring(open) });
         } else tasks.push({ slot, kind: isAwaited ? 'opening' : 'unawaited', run: open });
       }
     }
     return tasks;
+  }
+
+  #unawaitedMax(): number {
+    const sinceMs = this.#ports.clock.monotonicMs() - this.#awaitedOpenedAtMs;
+    if (sinceMs < QUIET_MS) return 0;
+    return sinceMs < GENTLE_MS ? 1 : OPENINGS_MAX;
   }
 
   /** Whether a member has had the time to read ahead what it takes over. */
@@ -483,7 +493,7 @@ export class Ownership {
   async #readState(slot: number, withPages: boolean): Promise<SlotState> {
     // An owner that hands its slot over says where the log ends.
     const isHandedOver = this.#plan?.expected.includes(slot) === true;
-    const state = await readSlotState(this.#ports, slot, !isHandedOver);
+    const state = await readSlotState(this.#ports, slot, isHandedOver ? undefined : this.#ports.budget);
     // One read of many pages costs the store a tenth of what the requests that wait would cost, each reading its own.
     if (!withPages && !this.#awaited.has(slot)) return state;
     return { ...state, ahead: new PagesAhead(this.#ports, slot) };

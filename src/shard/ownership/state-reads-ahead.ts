@@ -17,7 +17,12 @@ export type StateReader = (slot: number, withPages: boolean) => Promise<SlotStat
 
 /** Releases a state that is not used. */
 export function disposeState(state: Promise<SlotState>): void {
-  void state.then(({ ahead }) => ahead?.[Symbol.dispose]()).catch(() => {});
+  void state
+    .then(({ ahead, tail }) => {
+      ahead?.[Symbol.dispose]();
+      tail?.[Symbol.dispose]();
+    })
+    .catch(() => {});
 }
 
 interface SlotRead {

@@ -1,5 +1,6 @@
 // The calls of the public API, each recorded in a history with what its answer says, and as a request with its latency.
-// An answer that the interface does not have is a failure with its status in words.
+// An answer that the interface does not have is a failure with its status in words. One is none: a write whose key these
+// calls revoke meanwhile may be refused by the next owner of its slot, which cannot say what the one before has done.
 
 import type { Relation, Tuple } from '../../../src/core/tuples.ts';
 import type { History, Invocation, Operation, Outcome } from '../../kit/history/history.ts';
@@ -19,8 +20,13 @@ export interface UsedKey {
   readonly key: string;
 }
 
+/** Of an answer 503 that leaves open whether anything was done. */
+const OUTCOME_UNKNOWN = /outcome is unknown/;
+
 export class RecordedCalls {
   readonly requests: RequestRecord[] = [];
+  /** Ids of keys whose revocation has begun. */
+  readonly #revoked = new Set<string>();
   readonly #balancer: Balancer;
   readonly #history: History;
   readonly #originMs: number;
@@ -58,7 +64,8 @@ export class RecordedCalls {
         return answer;
       }
       const { status, json, retryAfter } = answer;
-      record({ failure: `${status} ${json?.type} ${json?.detail}`, retryAfter });
+      const refusedAtDoor = this.#revoked.has(used.keyId) && status === 503 && OUTCOME_UNKNOWN.test(json?.detail);
+      record(refusedAtDoor ? {} : { failure: `${status} ${json?.type} ${json?.detail}`, retryAfter });
     } catch (error) {
       record({ failure: error instanceof Error ? error.message : String(error) });
     }
@@ -149,6 +156,7 @@ export class RecordedCalls {
   }
 
   revokeKey(caller: Caller, used: UsedKey, keyId: string): Promise<Outcome | undefined> {
+    this.#revoked.add(keyId);
     const call = { method: 'DELETE', path: `/v1/keys/${keyId}` };
     return this.#recorded(caller, used, { kind: 'revoke-key', input: { keyId } }, call, {
       204: () => ({ kind: 'revoked' }),

@@ -32,7 +32,7 @@ function showTail(memory: MemoryStore, shown: (records: readonly LogRecord[]) =>
 
 async function openWithTail(memory: MemoryStore): Promise<OpenSlot> {
   const heir = await OpenSlot.claim(memory);
-  await heir.tenure.open(readSlotState({ store: heir.store, clock: heir.clock }, SLOT, true));
+  await heir.tenure.open(readSlotState(heir, SLOT, heir.budget));
   return heir;
 }
 
@@ -42,6 +42,39 @@ test('a slot whose log was read ahead is opened without a serial read', async ()
   const heir = await openWithTail(memory);
   assert.equal(heir.faults.calls('readRecords') + heir.faults.calls('readRecord'), 0);
   assert.deepEqual(await heir.list(await heir.handle(tenantId), 'user:a'), objects(GRANTS));
+});
+
+test('a log that ends with a large entry is opened without a serial read, and its bytes are counted', async () => {
+  const { memory, slot, tenantId } = await writeUnapplied();
+  slot.kill();
+  const bytes = 500_000;
+  // White space belongs to no value.
+  showTail(memory, (records) => [...records.slice(0, -1), ...records.slice(-1).map(padded)]);
+  function padded(record: LogRecord): LogRecord {
+    return { ...record, body: record.body + ' '.repeat(bytes) };
+  }
+  const heir = await OpenSlot.claim(memory);
+  const before = heir.budget.bytes;
+  const state = await readSlotState(heir, SLOT, heir.budget);
+  assert.ok(heir.budget.bytes >= before + bytes);
+  await heir.tenure.open(Promise.resolve(state));
+  assert.equal(heir.faults.calls('readRecords') + heir.faults.calls('readRecord'), 0);
+  const handle = await heir.handle(tenantId);
+  assert.deepEqual(await heir.list(handle, 'user:a'), objects(GRANTS));
+  // Writes wait for the ids of operations in it.
+  await heir.grant(handle, tuple('user:b', 'doc:1'));
+  assert.ok(heir.budget.bytes < before + bytes);
+});
+
+test('of a log that is larger than a mebibyte, or if memory is short, nothing is kept', async () => {
+  const { memory, slot } = await writeUnapplied();
+  slot.kill();
+  const heir = await OpenSlot.claim(memory);
+  heir.budget.hold(heir.budget.bytesMax);
+  assert.equal((await readSlotState(heir, SLOT, heir.budget)).tail, undefined);
+  heir.budget.hold(-heir.budget.bytesMax);
+  showTail(memory, (records) => records.map((record) => ({ ...record, body: record.body + ' '.repeat(300_000) })));
+  assert.equal((await readSlotState(heir, SLOT, heir.budget)).tail, undefined);
 });
 
 for (const [what, shown] of [
@@ -62,7 +95,7 @@ for (const [what, shown] of [
 
 test('a log that went on after it was read ahead is recovered to its end', async () => {
   const { memory, slot, tenantId, handle } = await writeUnapplied();
-  const state = await readSlotState({ store: slot.store, clock: slot.clock }, SLOT, true);
+  const state = await readSlotState(slot, SLOT, slot.budget);
   for (const object of ['doc:5', 'doc:6']) await slot.grant(handle, tuple('user:a', object));
   slot.kill();
   const heir = await OpenSlot.claim(memory);
