@@ -3,7 +3,7 @@
 // living members that do not drain. The store decides: a conditional write confirms every claim.
 //
 //   a slot, by its row and its owner's member row         │ who claims it, and when
-//   no row yet · owner dead · the owner has no row        │ by rank: the wanted owner at once, each next one 2 s
+//   no row yet · owner dead · the owner has no row        │ by rank: the wanted owner at once, each next one 3 s
 //                                                         │ after the ones before it have claimed anything
 //   released, since no member could take it               │ by rank, 150 ms after one another
 //   mine, but not served (handed over to this shard,      │ the wanted owner opens it, any other hands it over to
@@ -13,7 +13,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { rankShards } from '../../core/slots.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
-const RANK_WAIT_MS = 2000;
+/** Longer than the second in which a shard opens no slot but those that requests wait for, and a slow claim after it. */
+const RANK_WAIT_MS = 3000;
 const RELEASED_RANK_WAIT_MS = 150;
 
 export interface SlotView {
