@@ -59,6 +59,9 @@ const AWAITED_MS = 3000;
  */
 const QUIET_MS = 1000;
 const GENTLE_MS = 2000;
+/** However often further slots are waited for: so long without any other opening, in each of these spans at most. */
+const QUIET_MS_MAX = 5000;
+const QUIET_SPAN_MS = 15_000;
 /** Slots of owners that may be dead, read ahead while it is not certain yet. */
 const IMPENDING_MAX = 128;
 /**
@@ -142,6 +145,8 @@ export class Ownership {
   readonly #awaited = new Map<number, number>();
   /** When the opening of such a slot was last planned: those that no request waits for are opened later. */
   #awaitedOpenedAtMs = Number.NEGATIVE_INFINITY;
+  /** When the others began to wait for such. */
+  #quietFromMs = Number.NEGATIVE_INFINITY;
   /** By slot: the last epoch that this shard has opened or given up. It opens only later ones. */
   readonly #spentEpochs = new Map<number, number>();
   /**
@@ -439,7 +444,7 @@ export class Ownership {
       for (const slot of claims) {
         const open = () => this.#open(slot, session);
         const isAwaited = this.#awaited.has(slot);
-        if (isAwaited) this.#awaitedOpenedAtMs = this.#ports.clock.monotonicMs();
+        if (isAwaited) this.#keepQuiet(this.#ports.clock.monotonicMs());
         if (this.#handedOver(slot, session) !== undefined) {
           tasks.push({ slot, kind: 'opening', run: () => preloads.holdDuring(open) });
         } else tasks.push({ slot, kind: isAwaited ? 'opening' : 'unawaited', run: open });
@@ -448,9 +453,15 @@ export class Ownership {
     return tasks;
   }
 
+  #keepQuiet(nowMs: number): void {
+    if (nowMs - this.#quietFromMs >= QUIET_SPAN_MS) this.#quietFromMs = nowMs;
+    this.#awaitedOpenedAtMs = nowMs;
+  }
+
   #unawaitedMax(): number {
-    const sinceMs = this.#ports.clock.monotonicMs() - this.#awaitedOpenedAtMs;
-    if (sinceMs < QUIET_MS) return 0;
+    const nowMs = this.#ports.clock.monotonicMs();
+    const sinceMs = nowMs - this.#awaitedOpenedAtMs;
+    if (sinceMs < QUIET_MS && nowMs - this.#quietFromMs < QUIET_MS_MAX) return 0;
     return sinceMs < GENTLE_MS ? 1 : OPENINGS_MAX;
   }
 

@@ -497,6 +497,25 @@ describe('the ownership of slots', () => {
     assert.deepEqual(claims, inOrder);
   });
 
+  it('opens the slots that no request waits for, however often requests wait for others', async () => {
+    const [a, b] = [start(add('a')), start(add('b'))];
+    await until(settled(['a', 'b']), 3000);
+    await clock.advance(5000);
+    const lost = servedBy(b);
+    b.faults.turn('hold', STORE_OPERATIONS);
+    const front = a.node.connect('front');
+    const unserved = () => lost.filter((slot) => !servedBy(a).includes(slot));
+    let named = Number.NEGATIVE_INFINITY;
+    const nameNext = (): void => {
+      if (clock.monotonicMs() - named < 900) return;
+      named = clock.monotonicMs();
+      front.report({ ...reported, awaited: unserved().slice(-1) });
+    };
+    await until(() => unserved().length < lost.length, 6000, nameNext);
+    assert.ok(lost.length > 10);
+    await until(() => unserved().length === 0, 8000, nameNext);
+  });
+
   it('claims each slot of a dead member once, over all members', async () => {
     const [a, b, c] = [start(add('a')), start(add('b')), start(add('c'))];
     await until(settled(['a', 'b', 'c']), 3000);
