@@ -64,8 +64,8 @@ export class LogTail implements Disposable {
   }
 
   /**
-   * The records from this seq on, if they are the rest of the log as far as a plain read can tell. Undefined: only serial
-   * reads can say whether the log is whole.
+   * The records from this seq on, if they are the rest of the log as far as a plain read can tell. Undefined: only
+   * serial reads can say whether the log is whole.
    */
   restFrom(seq: number, segmentSize: number): readonly LogRecord[] | undefined {
     const rest = this.#records.filter((record) => record.seq >= seq);

@@ -13,7 +13,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { rankShards } from '../../core/slots.ts';
 import type { MemberRow, SlotRow } from '../../store/store.ts';
 
-/** Longer than the second in which a shard opens no slot but those that requests wait for, and a slow claim after it. */
+/**
+ * Longer than the second in which a shard opens no slot but those that requests wait for, and a slow claim after it.
+ */
 const RANK_WAIT_MS = 3000;
 const RELEASED_RANK_WAIT_MS = 150;
 

@@ -1,6 +1,7 @@
 // The calls of the public API, each recorded in a history with what its answer says, and as a request with its latency.
-// An answer that the interface does not have is a failure with its status in words. One is none: a write whose key these
-// calls revoke meanwhile may be refused by the next owner of its slot, which cannot say what the one before has done.
+// An answer that the interface does not have is a failure with its status in words. One is none: a write whose key
+// these calls revoke meanwhile may be refused by the next owner of its slot, which cannot say what the one before has
+// done.
 
 import type { Relation, Tuple } from '../../../src/core/tuples.ts';
 import type { History, Invocation, Operation, Outcome } from '../../kit/history/history.ts';
