@@ -572,7 +572,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'tail-with-holes',
     what: 'A successor takes what a plain read has shown it of the log for all of it.',
     caughtBy: 'broad',
-    from: 1,
+    from: 31,
     edits: [
       {
         file: 'src/shard/log/log-tail.ts',

@@ -433,12 +433,17 @@ export async function readSlotState(
 ): Promise<SlotState> {
   const stored = await store.readCheckpoint(slot, storeDeadline(clock));
   const checkpoint = stored ?? { seq: 0, stamp: 0, windowFrom: 1 };
-  const [tenants, grantCounts, tail] = await Promise.all([
-    Array.fromAsync(everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)))),
-    Array.fromAsync(everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)))),
-    budget && LogTail.read({ store, clock, budget }, slot, checkpoint),
-  ]);
-  return { checkpoint, tenants, grantCounts, tail };
+  const tail = budget && LogTail.read({ store, clock, budget }, slot, checkpoint);
+  try {
+    const [tenants, grantCounts] = await Promise.all([
+      Array.fromAsync(everyTenant((page) => store.listTenants({ slot, ...page }, storeDeadline(clock)))),
+      Array.fromAsync(everyTenant((page) => store.listGrantCounts({ slot, ...page }, storeDeadline(clock)))),
+    ]);
+    return { checkpoint, tenants, grantCounts, tail: await tail };
+  } catch (error) {
+    void tail?.then((read) => read?.[Symbol.dispose]());
+    throw error;
+  }
 }
 
 // ---- after recovery ----

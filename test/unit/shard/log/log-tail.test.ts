@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { readSlotState } from '../../../../src/shard/log/recovery.ts';
+import { disposeState } from '../../../../src/shard/ownership/state-reads-ahead.ts';
 import type { LogRecord } from '../../../../src/store/store.ts';
 import { WRITE_BEHIND } from '../../../kit/store/faulty-store.ts';
 import type { MemoryStore } from '../../../kit/store/memory-store.ts';
@@ -64,6 +66,23 @@ test('a log that ends with a large entry is opened without a serial read, and it
   // Writes wait for the ids of operations in it.
   await heir.grant(handle, tuple('user:b', 'doc:1'));
   assert.ok(heir.budget.bytes < before + bytes);
+});
+
+test('what is read of a log is returned if the state of its slot cannot be read, or is not used', async () => {
+  const { memory, slot } = await writeUnapplied();
+  slot.kill();
+  const heir = await OpenSlot.claim(memory);
+  const before = heir.budget.bytes;
+  const reading = readSlotState(heir, SLOT, heir.budget);
+  await reading;
+  assert.ok(heir.budget.bytes > before);
+  disposeState(reading);
+  await setImmediate();
+  assert.equal(heir.budget.bytes, before);
+  heir.faults.turn('fail-before', ['listTenants']);
+  await assert.rejects(readSlotState(heir, SLOT, heir.budget));
+  await setImmediate();
+  assert.equal(heir.budget.bytes, before);
 });
 
 test('of a log that is larger than a mebibyte, or if memory is short, nothing is kept', async () => {
