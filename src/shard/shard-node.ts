@@ -424,6 +424,8 @@ export class ShardNode implements Shard {
       handovers: {
         expect: async (slot) => {
           await this.#ownership.expect(slot);
+          // It opens nothing before that, so that the slot had better stay where it is.
+          if (!this.#wall.right) return { fronts: [] };
           return { fronts: this.#peers.names().slice(0, FRONTS_TOLD_MAX) };
         },
         take: (slot) => this.#ownership.take(slot),

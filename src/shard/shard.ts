@@ -290,7 +290,10 @@ export interface ExpectedSlot {
 }
 
 export interface Expectation {
-  /** The names of the peers that are connected to the successor, fronts among them; at most FRONTS_TOLD_MAX. */
+  /**
+   * The names of the peers that are connected to the successor, fronts among them; at most FRONTS_TOLD_MAX. None while
+   * it has not compared its clock with all others.
+   */
   readonly fronts: readonly string[];
 }
 export const FRONTS_TOLD_MAX = 1000;

@@ -4,8 +4,9 @@
 //
 // As many slots move at once as the successor opens promptly: each pauses for about as long as all of them take
 // together. The limit starts at one, grows by one for each slot that is opened soon, and halves for each one that is
-// not: the successor, the store or this process may be slow. A leaving shard has limited time, so after a while it uses
-// the full limit: the slots that it does not hand over have to wait, all at once, until its lease ends.
+// not: the successor, the store or this process may be slow. After a rest it starts again: the next successor may have
+// just started. A leaving shard has limited time, so after a while it uses the full limit: the slots that it does not
+// hand over have to wait, all at once, until its lease ends.
 
 import { SCAN_MS } from './membership.ts';
 import { HEARTBEAT_TIMEOUT_MS } from './membership-lease.ts';
@@ -26,11 +27,14 @@ const PROMPT_MS = 80;
 const PROMPT_OF_MANY_MS = 50;
 const MANY = 4;
 const SLOW_MS = 160;
+/** As long as a handover that no longer holds up the next one. */
+const REST_MS = 2000;
 /** A third of the time that a shard has to stop, by default. */
 const LEAVING_MS_MAX = 8000;
 
 export class HandoverPace {
   #limit = HANDOVERS_MIN;
+  #tookAtMs = Number.NEGATIVE_INFINITY;
   #noticedAtMs = Number.POSITIVE_INFINITY;
   #leavesSinceMs: number | undefined;
 
@@ -55,12 +59,14 @@ export class HandoverPace {
   }
 
   limitAt(nowMs: number): number {
+    if (nowMs - this.#tookAtMs > REST_MS) this.#limit = HANDOVERS_MIN;
     const isLate = nowMs - (this.#leavesSinceMs ?? nowMs) > LEAVING_MS_MAX;
     return isLate ? HANDOVERS_MAX : this.#limit;
   }
 
   /** The successor opened a slot this long after this shard stopped to serve it, or this shard gave up waiting. */
-  took(elapsedMs: number): void {
+  took(elapsedMs: number, nowMs: number): void {
+    this.#tookAtMs = nowMs;
     const promptMs = this.#limit < MANY ? PROMPT_MS : PROMPT_OF_MANY_MS;
     if (elapsedMs <= promptMs) this.#limit = Math.min(this.#limit + 1, HANDOVERS_MAX);
     else if (elapsedMs > SLOW_MS) this.#limit = Math.max(Math.floor(this.#limit / 2), HANDOVERS_MIN);

@@ -595,7 +595,8 @@ export class Ownership {
       });
       if (successor === undefined) return;
       const isServed = row?.owner === successor && (await this.#pass(row, successor, settled));
-      this.pace.took(isServed ? clock.monotonicMs() - sinceMs : Number.POSITIVE_INFINITY);
+      const nowMs = clock.monotonicMs();
+      this.pace.took(isServed ? nowMs - sinceMs : Number.POSITIVE_INFINITY, nowMs);
     } finally {
       this.#moves.delete(slot);
       // Fronts that wait ask again, and hear who the successor is, unless it has told them.

@@ -9,7 +9,7 @@ describe('the pace of handovers', () => {
     const pace = new HandoverPace();
     const limits = Array.from({ length: 10 }, () => {
       const limit = pace.limitAt(0);
-      pace.took(50);
+      pace.took(50, 0);
       return limit;
     });
     assert.deepEqual(limits, [1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
@@ -18,17 +18,17 @@ describe('the pace of handovers', () => {
 
   it('grows beyond four only while slots are claimed even sooner', () => {
     const pace = new HandoverPace();
-    for (let count = 0; count < 10; count += 1) pace.took(80);
+    for (let count = 0; count < 10; count += 1) pace.took(80, 0);
     assert.equal(pace.limitAt(0), 4);
-    pace.took(50);
+    pace.took(50, 0);
     assert.equal(pace.limitAt(0), 5);
   });
 
   it('halves with each slot that stays unclaimed for long, and never stops', () => {
     const pace = new HandoverPace();
-    for (let count = 0; count < 10; count += 1) pace.took(50);
+    for (let count = 0; count < 10; count += 1) pace.took(50, 0);
     const limits = Array.from({ length: 4 }, () => {
-      pace.took(1500);
+      pace.took(1500, 0);
       return pace.limitAt(0);
     });
     assert.deepEqual(limits, [4, 2, 1, 1]);
@@ -39,8 +39,17 @@ describe('the pace of handovers', () => {
     pace.leave(5000);
     pace.scanned(7000);
     assert.equal(pace.limitAt(15_000), 1);
-    pace.took(1500);
+    pace.took(1500, 15_000);
     assert.equal(pace.limitAt(15_001), HANDOVERS_MAX);
+  });
+
+  it('begins with one again after a rest, since the next successor may have just started', () => {
+    const pace = new HandoverPace();
+    for (let count = 0; count < 10; count += 1) pace.took(50, 1000);
+    assert.equal(pace.limitAt(3000), HANDOVERS_MAX);
+    assert.equal(pace.limitAt(3001), 1);
+    pace.took(50, 3100);
+    assert.equal(pace.limitAt(3100), 2);
   });
 
   it('hands over nothing before the notice is over and a later scan has begun', () => {
@@ -57,7 +66,7 @@ describe('the pace of handovers', () => {
 
   it('stays as it is while claims are neither', () => {
     const pace = new HandoverPace();
-    pace.took(200);
+    pace.took(200, 0);
     assert.equal(pace.limitAt(0), 1);
   });
 });

@@ -271,6 +271,25 @@ describe('the ownership of slots', () => {
     });
   }
 
+  it('gives nothing to one that has not compared its clock with all others yet', async () => {
+    const a = start(add('a'));
+    await until(settled(['a']), 3000);
+    a.node.connect('front').report(reported);
+    // Each look at the others takes it long.
+    fault = (name, operation) =>
+      name === 'b' && operation === 'listMembers' ? { kind: 'delay', until: later(700) } : latency();
+    const b = start(add('b'));
+    b.node.connect('front');
+    const joinedMs = clock.monotonicMs();
+    let [pausedMs, longestMs] = [0, 0];
+    await until(settled(['a', 'b']), 10_000, async () => {
+      pausedMs = (await unserved()).length === 0 ? 0 : pausedMs + 10;
+      longestMs = Math.max(longestMs, pausedMs);
+    });
+    assert.ok(clock.monotonicMs() - joinedMs > 2000);
+    assert.ok(longestMs <= 50, `${longestMs} ms`);
+  });
+
   it('takes no slot that is given to another session, or in an epoch that it has opened', async () => {
     const a = start(add('a'));
     await until(settled(['a']), 3000);
