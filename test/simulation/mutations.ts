@@ -302,7 +302,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'serving-while-replayed',
     what: 'A slot is served while its log is still being replayed.',
     caughtBy: 'delays',
-    from: 133,
+    from: 238,
     edits: [
       {
         file: 'src/shard/log/tenure.ts',
@@ -500,6 +500,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'dead-without-the-place',
     what: 'The watch of a place declares a shard dead although it does not hold the place.',
     caughtBy: 'watches',
+    from: 80,
     edits: [
       {
         file: 'src/shard/ownership/predecessors.ts',
